@@ -24,77 +24,93 @@ const MAX_KEPT: usize = 16_384;
 #[derive(Debug)]
 pub(super) struct Sockets {
     pid: u32,
-    unix: OnceCell<Names>,
-    internet: OnceCell<Names>,
+    unix: OnceCell<HashMap<u64, String>>,
+    /// Those of IPv6, and those of IPv4: a JVM uses the first for both, unless it was told otherwise.
+    six: OnceCell<Family>,
+    four: OnceCell<Family>,
     /// Those whose names stay as they are, as long as there are such sockets. The kernel takes milliseconds for a table.
     kept: RefCell<HashMap<u64, String>>,
 }
 
-type Names = HashMap<u64, Named>;
+/// Sockets of a protocol of the internet.
+#[derive(Debug, Default)]
+struct Family {
+    sockets: HashMap<u64, Named>,
+    /// Connections within this machine by both ends, and whether there are bytes that the other side has not acknowledged.
+    unsent: HashMap<[SocketAddr; 2], bool>,
+}
 
 /// A socket of a table.
 #[derive(Debug)]
 struct Named {
-    leads: Leads,
-    /// Whether all that is said of it stays so.
+    name: String,
+    /// Whether that stays so.
     stays: bool,
+    /// Both ends, where nothing is left to be read and the other one is on this machine.
+    waits: Option<[SocketAddr; 2]>,
 }
 
 impl Sockets {
     /// Nothing is read yet.
     pub(super) fn new(pid: u32) -> Self {
-        Self { pid, unix: OnceCell::new(), internet: OnceCell::new(), kept: RefCell::default() }
+        let (unix, six, four) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Self { pid, unix, six, four, kept: RefCell::default() }
     }
 
     /// Another moment: tables are read again, for what they may say otherwise.
     pub(super) fn look_again(&mut self) {
-        (self.unix, self.internet) = (OnceCell::new(), OnceCell::new());
+        *self = Self { kept: self.kept.take().into(), ..Self::new(self.pid) };
     }
 
     /// Those of the internet are asked for last: the kernel looks through a table of all that there could be, however few there are.
     pub(super) fn named(&self, inode: u64) -> Option<Leads> {
+        let known = |name: &String| Leads { name: name.clone(), held_back: false };
         if let Some(name) = self.kept.borrow().get(&inode) {
-            return Some(Leads { name: name.clone(), held_back: false });
+            return Some(known(name));
         }
-        let unix = self.unix.get_or_init(|| named(&text(self.pid, "unix"), of_unix).collect());
-        let socket = unix.get(&inode).or_else(|| self.internet.get_or_init(|| internet(self.pid)).get(&inode))?;
+        let unix = self.unix.get_or_init(|| text(self.pid, "unix").lines().skip(1).filter_map(of_unix).collect());
+        if let Some(name) = unix.get(&inode) {
+            return Some(known(name));
+        }
+        let socket = self.six().sockets.get(&inode).or_else(|| self.four().sockets.get(&inode))?;
         if socket.stays {
             let mut kept = self.kept.borrow_mut();
             if kept.len() >= MAX_KEPT {
                 kept.clear();
             }
-            kept.insert(inode, socket.leads.name.clone());
+            kept.insert(inode, socket.name.clone());
         }
-        Some(socket.leads.clone())
+        let held_back = socket.waits.is_some_and(|[local, remote]| self.has_unsent([remote, local]));
+        Some(Leads { name: socket.name.clone(), held_back })
+    }
+
+    /// Whether the connection with these ends has bytes that the other side has not acknowledged.
+    fn has_unsent(&self, ends: [SocketAddr; 2]) -> bool {
+        let known = self.six().unsent.get(&ends).or_else(|| self.four().unsent.get(&ends));
+        known.copied().unwrap_or(false)
+    }
+
+    fn six(&self) -> &Family {
+        self.six.get_or_init(|| Family::of(&text(self.pid, "tcp6"), &text(self.pid, "udp6")))
+    }
+
+    fn four(&self) -> &Family {
+        self.four.get_or_init(|| Family::of(&text(self.pid, "tcp"), &text(self.pid, "udp")))
     }
 }
 
-fn internet(pid: u32) -> Names {
-    let tables = [("tcp", "TCP"), ("tcp6", "TCP"), ("udp", "UDP"), ("udp6", "UDP")]
-        .map(|(file, protocol)| (text(pid, file), protocol));
-    let lines = || tables.iter().flat_map(|(table, _)| table.lines().skip(1));
-    let known = Known {
-        listening: lines().filter_map(listens).collect(),
-        unsent: lines().filter_map(Line::parse).filter(|line| line.unsent > 0).map(|line| line.ends).collect(),
-    };
-    let mut names = Names::default();
-    for (table, protocol) in &tables {
-        names.extend(named(table, |line| of_internet(line, protocol, &known)));
+impl Family {
+    fn of(tcp: &str, udp: &str) -> Self {
+        let lines = |table| str::lines(table).skip(1).filter_map(Line::parse);
+        let listening = lines(tcp).filter(|line| line.state == LISTENING).map(|line| line.ends[0].port()).collect();
+        let near = lines(tcp).filter(Line::is_near);
+        let mut family =
+            Self { sockets: HashMap::new(), unsent: near.map(|line| (line.ends, line.unsent > 0)).collect() };
+        for (table, protocol) in [(tcp, "TCP"), (udp, "UDP")] {
+            family.sockets.extend(lines(table).map(|line| (line.inode, line.named(protocol, &listening))));
+        }
+        family
     }
-    names
-}
-
-/// What is known of all sockets before each is told of.
-#[derive(Debug, Default)]
-struct Known {
-    /// Ports at which one waits for connections.
-    listening: HashSet<u16>,
-    /// Connections with bytes that the other side has not acknowledged, by both ends.
-    unsent: HashSet<[SocketAddr; 2]>,
-}
-
-fn named(table: &str, one: impl Fn(&str) -> Option<(u64, Named)>) -> impl Iterator<Item = (u64, Named)> {
-    table.lines().skip(1).filter_map(one)
 }
 
 fn text(pid: u32, file: &str) -> String {
@@ -106,13 +122,6 @@ fn bounded(table: impl Read) -> String {
     // What was read before an error is a part of the table.
     let _: io::Result<usize> = table.take(MAX_BYTES).read_to_end(&mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// The port at which a line's socket waits for connections.
-fn listens(line: &str) -> Option<u16> {
-    let mut words = line.split_ascii_whitespace().skip(1);
-    let local = address(words.next()?)?;
-    (words.nth(1)? == LISTENING).then(|| local.port())
 }
 
 /// A line of `/proc/PID/net/tcp`, or one of its like (<https://www.kernel.org/doc/html/v6.12/networking/proc_net_tcp.html>).
@@ -135,22 +144,28 @@ impl<'a> Line<'a> {
         let [unsent, unread] = [unsent, unread].map(|number| u32::from_str_radix(number, 16).ok());
         Some(Self { ends, state, unsent: unsent?, unread: unread?, inode: words.nth(4)?.parse().ok()? })
     }
-}
 
-/// A socket at a port where others can connect was connected to. Of what comes from the same machine both sides are in the tables: bytes
-/// that wait on one side while nothing is left to be read on the other one are not on their way, where there is none.
-fn of_internet(line: &str, protocol: &str, known: &Known) -> Option<(u64, Named)> {
-    let Line { ends: [local, remote], state, unread, inode, .. } = Line::parse(line)?;
-    let name = match state {
-        LISTENING => format!("{protocol} {local}, listening"),
-        _ if remote.port() == 0 => format!("{protocol} {local}"),
-        _ if known.listening.contains(&local.port()) => format!("{protocol} {remote} (to {local})"),
-        _ => format!("{protocol} {remote} (from {local})"),
-    };
-    let held_back = state == ESTABLISHED && unread == 0 && known.unsent.contains(&[remote, local]);
-    // What is not connected may be later, and a peer on the same machine may hold something back at another moment.
-    let is_far = remote.port() != 0 && !remote.ip().is_loopback() && remote.ip() != local.ip();
-    Some((inode, Named { leads: Leads { name, held_back }, stays: is_far || state == LISTENING }))
+    /// Whether the other side is on this machine.
+    fn is_near(&self) -> bool {
+        let [local, remote] = self.ends;
+        self.state == ESTABLISHED && (remote.ip().is_loopback() || remote.ip() == local.ip())
+    }
+
+    /// A socket at a port where others can connect was connected to. Of what comes from the same machine both sides are in the tables:
+    /// bytes that wait on one side while nothing is left to be read on the other one are not on their way, where there is none.
+    fn named(&self, protocol: &str, listening: &HashSet<u16>) -> Named {
+        let [local, remote] = self.ends;
+        let is_listening = self.state == LISTENING;
+        let name = match self.state {
+            LISTENING => format!("{protocol} {local}, listening"),
+            _ if remote.port() == 0 => format!("{protocol} {local}"),
+            _ if listening.contains(&local.port()) => format!("{protocol} {remote} (to {local})"),
+            _ => format!("{protocol} {remote} (from {local})"),
+        };
+        // What is not connected may be later, and a peer on the same machine may hold something back at another moment.
+        let stays = is_listening || (remote.port() != 0 && self.state == ESTABLISHED && !self.is_near());
+        Named { name, stays, waits: (self.is_near() && self.unread == 0).then_some(self.ends) }
+    }
 }
 
 /// `0100007F:1538`: words of 32 bits in the machine's order, and a port.
@@ -172,14 +187,14 @@ fn address(text: &str) -> Option<SocketAddr> {
 }
 
 /// A line of `/proc/PID/net/unix`; its path can hold anything.
-fn of_unix(line: &str) -> Option<(u64, Named)> {
+fn of_unix(line: &str) -> Option<(u64, String)> {
     let (mut inode, mut rest) = ("", line);
     for _ in 0..7 {
         // Numbers are padded.
         (inode, rest) = rest.trim_start().split_once(' ').unwrap_or((rest.trim_start(), ""));
     }
     let name = if rest.is_empty() { "a Unix socket".to_owned() } else { format!("Unix socket {rest}") };
-    Some((inode.parse().ok()?, Named { leads: Leads { name, held_back: false }, stays: false }))
+    Some((inode.parse().ok()?, name))
 }
 
 #[cfg(test)]
@@ -192,39 +207,41 @@ mod tests {
             .unwrap()
     }
 
+    fn named(line: &str) -> (u64, Named) {
+        let line = Line::parse(line).expect("a line");
+        (line.inode, line.named("TCP", &HashSet::new()))
+    }
+
     #[test]
     fn peers_are_read_in_both_families() {
         let line =
             "1: 0100007F:A1F0 0100007F:1538 01 00000000:00000000 00:00000000 00000000  0  0 4711 1 0 20 4 30 10 -1";
-        let named = |line: &str| {
-            let (inode, socket) = of_internet(line, "TCP", &Known::default()).expect("a line");
-            (inode, socket.leads.name)
-        };
-        assert_eq!(named(line), (4711, "TCP 127.0.0.1:5432 (from 127.0.0.1:41456)".to_owned()));
+        let (inode, socket) = named(line);
+        assert_eq!((inode, socket.name.as_str()), (4711, "TCP 127.0.0.1:5432 (from 127.0.0.1:41456)"));
         let mapped = line.replace("0100007F:1538", "0000000000000000FFFF00000100007F:1538");
-        assert_eq!(named(&mapped).1, "TCP 127.0.0.1:5432 (from 127.0.0.1:41456)");
+        assert_eq!(named(&mapped).1.name, "TCP 127.0.0.1:5432 (from 127.0.0.1:41456)");
         let six = line.replace("0100007F:1538", "B80D0120000000000000000002000000:01BB");
-        assert_eq!(named(&six).1, "TCP [2001:db8::2]:443 (from 127.0.0.1:41456)");
-        let listening = line.replace("0100007F:1538 01", "00000000:0000 0A");
-        assert_eq!(named(&listening).1, "TCP 127.0.0.1:41456, listening");
-        let ports = [&listening].into_iter().filter_map(|line| listens(line)).collect();
-        let served = of_internet(line, "TCP", &Known { listening: ports, ..Known::default() }).expect("a line");
-        assert_eq!(served.1.leads.name, "TCP 127.0.0.1:5432 (to 127.0.0.1:41456)");
+        assert_eq!(named(&six).1.name, "TCP [2001:db8::2]:443 (from 127.0.0.1:41456)");
+        let listening = line.replace("0100007F:1538 01", "00000000:0000 0A").replace("4711", "4712");
+        let family = Family::of(&format!("head\n{line}\n{listening}\n"), "");
+        assert_eq!(family.sockets[&4712].name, "TCP 127.0.0.1:41456, listening");
+        assert_eq!(family.sockets[&4711].name, "TCP 127.0.0.1:5432 (to 127.0.0.1:41456)");
     }
 
     #[test]
     fn what_waits_on_the_other_side_of_the_same_machine_is_held_back() {
         let line = |local: &str, remote: &str, queues: &str, inode: u64| {
-            format!("1: {local} {remote} 01 {queues} 00:00000000 00000000  0  0 {inode} 1 0 20 4 30 10 -1")
+            format!("head\n1: {local} {remote} 01 {queues} 00:00000000 00000000  0  0 {inode} 1 0 20 4 30 10 -1\n")
         };
         let (client, server) = ("0100007F:A1F0", "0100007F:1538");
         let mapped = "0000000000000000FFFF00000100007F";
         let (mapped_client, mapped_server) = (format!("{mapped}:A1F0"), format!("{mapped}:1538"));
         let waits = |of_client: &str, of_server: &str| {
-            let lines = [line(client, server, of_client, 1), line(&mapped_server, &mapped_client, of_server, 2)];
-            let unsent = lines.iter().filter_map(|line| Line::parse(line)).filter(|line| line.unsent > 0);
-            let known = Known { unsent: unsent.map(|line| line.ends).collect(), ..Known::default() };
-            lines.each_ref().map(|line| of_internet(line, "TCP", &known).expect("a line").1.leads.held_back)
+            let sockets = Sockets::new(std::process::id());
+            let six = Family::of(&line(&mapped_server, &mapped_client, of_server, 2), "");
+            sockets.six.set(six).expect("not read yet");
+            sockets.four.set(Family::of(&line(client, server, of_client, 1), "")).expect("not read yet");
+            [1, 2].map(|inode| sockets.named(inode).expect("a socket").held_back)
         };
         assert_eq!(waits("00000000:00000000", "0000003F:00000000"), [true, false]);
         assert_eq!(waits("00000000:00000000", "00000000:00000000"), [false, false]);
@@ -234,14 +251,16 @@ mod tests {
     #[test]
     fn names_are_kept_where_nothing_about_a_socket_changes() {
         let stays = |local: &str, remote: &str, state: &str| {
-            let line =
-                format!("1: {local} {remote} {state} 00000000:00000000 00:00000000 00000000  0  0 7 1 0 20 4 30 10 -1");
-            of_internet(&line, "TCP", &Known::default()).expect("a line").1.stays
+            named(&format!(
+                "1: {local} {remote} {state} 00000000:00000000 00:00000000 00000000  0  0 7 1 0 20 4 30 10 -1"
+            ))
+            .1
+            .stays
         };
         let (here, there, nowhere) = ("0300000A:A1F0", "0700000A:1538", "00000000:0000");
         assert!(stays(here, there, "01") && stays(here, nowhere, "0A"));
         // Not connected yet, and two ways to this machine.
-        assert!(!stays(here, nowhere, "07") && !stays(here, "0300000A:1538", "01"));
+        assert!(!stays(here, nowhere, "07") && !stays(here, there, "02") && !stays(here, "0300000A:1538", "01"));
         assert!(!stays("0100007F:A1F0", "0100007F:1538", "01"));
         let mut sockets = Sockets::new(std::process::id());
         let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -249,7 +268,7 @@ mod tests {
         let inode = super::super::of_socket(&link.expect("it is open").to_string_lossy()).expect("a socket");
         let first = sockets.named(inode);
         sockets.look_again();
-        assert_eq!((sockets.named(inode), sockets.internet.get().is_none()), (first, true));
+        assert_eq!((sockets.named(inode), sockets.four.get().is_none()), (first, true));
     }
 
     /// A user can have as many sockets as she likes, and names for them.
@@ -261,21 +280,16 @@ mod tests {
 
     #[test]
     fn paths_of_unix_sockets_may_have_spaces() {
-        let names: Names = named(&sample("/run/a b.sock\n"), of_unix).collect();
-        assert_eq!(names[&4714].leads.name, "Unix socket /run/a b.sock");
+        let names: HashMap<u64, String> = sample("/run/a b.sock\n").lines().skip(1).filter_map(of_unix).collect();
+        assert_eq!(names[&4714], "Unix socket /run/a b.sock");
     }
 
     #[test]
     fn fuzz_sockets() {
         fuzz::texts("sockets", |text| {
-            let lines = text.lines().filter_map(Line::parse);
-            let known = Known {
-                listening: text.lines().filter_map(listens).collect(),
-                unsent: lines.map(|line| line.ends).collect(),
-            };
-            let names: Names =
-                named(text, |line| of_internet(line, "TCP", &known)).chain(named(text, of_unix)).collect();
-            assert!(names.len() <= 2 * text.lines().count());
+            let family = Family::of(text, text);
+            let unix = text.lines().filter_map(of_unix).count();
+            assert!(family.sockets.len() + family.unsent.len() + unix <= 3 * text.lines().count());
         });
     }
 }
