@@ -1,6 +1,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -65,7 +66,7 @@ public final class Unmounted {
             all = new ArrayList<>(ALL);
         }
         for (Thread thread : all) {
-            while (!List.of(states).contains(thread.getState())) {
+            while (!Arrays.asList(states).contains(thread.getState())) {
                 Thread.sleep(1);
             }
         }

@@ -39,9 +39,7 @@ public final class Handlers {
 
     /** The line of whoever calls this, as a clause does: the clause begins one line above. */
     private static int here() {
-        StackTraceElement caller = StackWalker.getInstance()
-                .walk(frames -> frames.skip(1).findFirst()).orElseThrow(IllegalStateException::new).toStackTraceElement();
-        return caller.getLineNumber();
+        return new Throwable().getStackTrace()[1].getLineNumber();
     }
 
     private static <T> T fail(Exception failure) throws Exception {

@@ -151,7 +151,8 @@ fn class_pointer(memory: &dyn Peek, tables: &VmStructs, flags: Option<&Flags>) -
     let fields = Fields(tables);
     let is_set = |name| flags.and_then(|flags| flags.bool(memory, name));
     let is_compact = is_set("UseCompactObjectHeaders") == Some(true);
-    match is_set("UseCompressedClassPointers") {
+    // Since 27 there is no such flag: class pointers are always compressed.
+    match is_set("UseCompressedClassPointers").or(flags.map(|_| true)) {
         Some(false) => Ok(ClassPointer::Wide { offset: fields.offset(&[("oopDesc", "_metadata._klass")])? }),
         Some(true) => {
             let address = |names: [(&'static str, &'static str); 3]| {
@@ -172,7 +173,8 @@ fn class_pointer(memory: &dyn Peek, tables: &VmStructs, flags: Option<&Flags>) -
             let (offset, low_bit) = if is_compact {
                 (0, COMPACT_KLASS_BIT)
             } else {
-                (fields.offset(&[("oopDesc", "_metadata._compressed_klass")])?, 0)
+                // It is called so up to 26.
+                (fields.offset(&[("oopDesc", "_metadata._compressed_klass"), ("oopDesc", "_compressed_klass")])?, 0)
             };
             Ok(ClassPointer::Narrow { offset, low_bit, base: memory.u64(base)?, shift: memory.u32(shift)? & 31 })
         }

@@ -15,6 +15,9 @@ const EXCLUDES_ZERO: u32 = 20;
 
 /// The first release whose constant pools have the index of its name for each class.
 const NAMES_CLASSES_BY_INDEX: u32 = 9;
+/// The last release whose own bytecodes have the numbers that `bytecode` knows: 28 has some more among them. What a handler does is not known
+/// where these are read as others.
+const KNOWS_CODES: u32 = 27;
 
 /// Where in a class or its pool the name of the source file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +55,7 @@ pub struct MetadataLayout {
     pub(super) symbol_body: u64,
     /// Byte values that compressed numbers leave out.
     pub(in super::super) excluded: u8,
-    /// Where its exception table is; not there before 11, whose constant pools are others.
+    /// Where its exception table is; not there before 11, whose constant pools are others, and after 27, whose bytecodes are.
     pub(super) tables: Option<Tables>,
 }
 
@@ -112,7 +115,9 @@ impl MetadataLayout {
             symbol_length: Slot::new(one("Symbol", "_length")?, 2),
             symbol_body: fields.offset(&[("Symbol", "_body[0]"), ("Symbol", "_body")])?,
             excluded: u8::from(major >= EXCLUDES_ZERO),
-            tables: Tables::from_tables(fields).ok().filter(|_| major >= NAMES_CLASSES_BY_INDEX),
+            tables: Tables::from_tables(fields)
+                .ok()
+                .filter(|_| (NAMES_CLASSES_BY_INDEX..=KNOWS_CODES).contains(&major)),
         })
     }
 }
