@@ -56,10 +56,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::DuplicateArrays, Self::DuplicateBoxes, Self::EmptyCollections, Self::SparseArrays, Self::ZeroTails];
-
     /// In words.
     pub const fn text(self) -> &'static str {
         match self {
