@@ -8,7 +8,7 @@ use tracer_common::tally::ObjectLayout;
 use super::{flags::Flags, peek::Peek, vmstructs::VmStructs};
 
 /// Bits of a compact header below the class (`markWord::klass_shift`).
-pub(super) const COMPACT_KLASS_BIT: u32 = 42;
+const COMPACT_KLASS_BIT: u32 = 42;
 
 /// First of the four bits in which generational ZGC's references say how they are to be shifted.
 const COLOUR: u64 = 12;

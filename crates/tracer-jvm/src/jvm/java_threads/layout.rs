@@ -1,9 +1,11 @@
 //! Offsets in threads, monitors and the list of threads, from the JVM's tables, for 8 and every release from 11 on.
 
+use tracer_common::tally::ObjectLayout;
+
 use super::super::{
     code_cache::{Error, fields::Fields},
     flags::Flags,
-    objects::COMPACT_KLASS_BIT,
+    objects,
     peek::Peek,
     vmstructs::VmStructs,
 };
@@ -139,7 +141,7 @@ impl Layout {
             object: one("ObjectMonitor", "_object")?,
             // The same release gave monitors a list of those in use and weak handles to their objects.
             object_is_handle: tables.field("ObjectMonitor", "_next_om").is_some(),
-            class: class_pointer(memory, tables, flags)?,
+            class: class_pointer(memory, tables, flags),
             class_name: one("Klass", "_name")?,
             symbol_length: one("Symbol", "_length")?,
             symbol_body: fields.offset(&[("Symbol", "_body[0]"), ("Symbol", "_body")])?,
@@ -147,37 +149,12 @@ impl Layout {
     }
 }
 
-fn class_pointer(memory: &dyn Peek, tables: &VmStructs, flags: Option<&Flags>) -> Result<ClassPointer, Error> {
-    let fields = Fields(tables);
-    let is_set = |name| flags.and_then(|flags| flags.bool(memory, name));
-    let is_compact = is_set("UseCompactObjectHeaders") == Some(true);
-    // Since 27 there is no such flag: class pointers are always compressed.
-    match is_set("UseCompressedClassPointers").or(flags.map(|_| true)) {
-        Some(false) => Ok(ClassPointer::Wide { offset: fields.offset(&[("oopDesc", "_metadata._klass")])? }),
-        Some(true) => {
-            let address = |names: [(&'static str, &'static str); 3]| {
-                names.into_iter().find_map(|(owner, name)| fields.address(owner, name).ok())
-            };
-            let base = address([
-                ("CompressedKlassPointers", "_base"),
-                ("CompressedKlassPointers", "_narrow_klass._base"),
-                ("Universe", "_narrow_klass._base"),
-            ]);
-            let shift = address([
-                ("CompressedKlassPointers", "_shift"),
-                ("CompressedKlassPointers", "_narrow_klass._shift"),
-                ("Universe", "_narrow_klass._shift"),
-            ]);
-            let (Some(base), Some(shift)) = (base, shift) else { return Ok(ClassPointer::Unknown) };
-            // The class shares a word with the lock there.
-            let (offset, low_bit) = if is_compact {
-                (0, COMPACT_KLASS_BIT)
-            } else {
-                // It is called so up to 26.
-                (fields.offset(&[("oopDesc", "_metadata._compressed_klass"), ("oopDesc", "_compressed_klass")])?, 0)
-            };
-            Ok(ClassPointer::Narrow { offset, low_bit, base: memory.u64(base)?, shift: memory.u32(shift)? & 31 })
-        }
-        None => Ok(ClassPointer::Unknown),
-    }
+/// As objects lie, where that is known.
+fn class_pointer(memory: &dyn Peek, tables: &VmStructs, flags: Option<&Flags>) -> ClassPointer {
+    let Some(Ok(layout)) = flags.map(|flags| objects::layout(memory, tables, flags)) else {
+        return ClassPointer::Unknown;
+    };
+    let ObjectLayout { klass_base: base, klass_shift: shift, klass_low_bit: low_bit, klass_bytes, .. } = layout;
+    let offset = u64::from(layout.klass_offset);
+    if klass_bytes == 4 { ClassPointer::Narrow { offset, low_bit, base, shift } } else { ClassPointer::Wide { offset } }
 }
