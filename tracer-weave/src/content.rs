@@ -3,10 +3,12 @@
 //! The library in the JVM and the reader of dumps use it. Nothing here makes room, because the library looks where nothing may be
 //! allocated. Contents themselves go nowhere: of 64 bits, made with keys that nobody else has, none can be guessed.
 
+use std::hash::{BuildHasher as _, RandomState};
+
 /// Bytes that are taken together. All pieces but the last have a multiple of them.
 pub const STEP_BYTES: usize = 16;
 /// 2⁶⁴ divided by the golden ratio.
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+pub const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Contents that are being looked at, piece by piece.
 #[derive(Clone, Copy, Debug)]
@@ -19,9 +21,15 @@ pub struct Content {
 
 /// Both halves of a product: each bit of the result depends on all bits of both numbers.
 #[expect(clippy::cast_possible_truncation, reason = "the halves are what is wanted")]
-const fn folded(a: u64, b: u64) -> u64 {
+pub const fn folded(a: u64, b: u64) -> u64 {
     let product = (a as u128) * (b as u128);
     (product as u64) ^ ((product >> u64::BITS) as u64)
+}
+
+/// Keys that nobody else has; others each time.
+pub fn keys() -> [u64; 2] {
+    let random = RandomState::new();
+    [0, 1].map(|number| random.hash_one(number))
 }
 
 impl Content {

@@ -3,13 +3,10 @@
 //! Objects lie where their addresses say, and nothing changes there: this is for the copy alone. Contents do not leave the JVM.
 #![expect(unsafe_code, reason = "objects by their addresses")]
 
-use std::{
-    hash::{BuildHasher as _, RandomState},
-    slice,
-};
+use std::slice;
 
 use jvmti_bindings::sys::jni::{jint, jlong};
-use tracer_weave::content::Content;
+use tracer_weave::content::{self, Content};
 
 use crate::jvm::ArrayLayout;
 
@@ -64,9 +61,7 @@ pub(super) struct Contents {
 impl Contents {
     pub(super) fn new(layout: ArrayLayout, mut held: Vec<(jlong, Held)>) -> Self {
         held.truncate(MOST_CLASSES);
-        let random = RandomState::new();
-        let keys = [0, 1].map(|number| random.hash_one(number));
-        Self { keys, held, elements_at: usize::try_from(layout.elements_at).unwrap_or(usize::MAX) }
+        Self { keys: content::keys(), held, elements_at: usize::try_from(layout.elements_at).unwrap_or(usize::MAX) }
     }
 
     /// Digest, and bytes at the end that are zero; nothing of objects that hold something else.

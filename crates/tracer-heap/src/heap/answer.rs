@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::HashMap};
 use serde::Serialize;
 
 use super::{
-    graph::{NOBODY, Node},
+    graph::{NOBODY, Node, is_own},
     question::{Asked, compared, is_unknown},
     summary::{Head, ObjectRow},
     truth::Truth,
@@ -263,11 +263,7 @@ struct Holders<'a> {
 impl<'a> Holders<'a> {
     fn of(asked: &'a Asked<'a>) -> Self {
         let graph = &asked.analysis().graph;
-        let of_jdk = |class: &super::graph::Class| {
-            let element = class.name.trim_end_matches("[]");
-            let is_primitive = class_name::PRIMITIVES.iter().any(|(name, _)| *name == element);
-            is_primitive || is_unknown(class) || class_name::is_of_jdk(element)
-        };
+        let of_jdk = |class: &super::graph::Class| is_unknown(class) || !is_own(&class.name);
         let of_jdk = graph.classes.iter().map(of_jdk).collect();
         let mut holders = Self { asked, of_jdk, nearest: vec![NOBODY; graph.len()] };
         for (node, above) in asked.analysis().dominators.top_down() {

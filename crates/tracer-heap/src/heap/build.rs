@@ -1,9 +1,8 @@
 //! Makes a graph out of objects and references in the order in which they are told of, by addresses.
 
-use std::{
-    collections::HashMap,
-    hash::{BuildHasher as _, RandomState},
-};
+use std::collections::HashMap;
+
+use tracer_weave::content::{self, GOLDEN, folded};
 
 use super::{
     contents::{Contents, Told},
@@ -14,8 +13,6 @@ use crate::text::class_name::primitive;
 /// Share of the table of addresses that is used at most, in hundredths.
 const FULL: usize = 60;
 const FIRST_PLACES: usize = 1 << 12;
-/// 2⁶⁴ divided by the golden ratio, whose multiples are spread evenly.
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The name of the first class.
 pub const UNKNOWN_CLASS: &str = "(a class that was loaded meanwhile)";
 
@@ -31,17 +28,8 @@ struct Numbers {
 
 impl Default for Numbers {
     fn default() -> Self {
-        let random = RandomState::new();
-        let keys = [0, 1].map(|number| random.hash_one(number));
-        Self { addresses: Vec::new(), places: vec![0; FIRST_PLACES], keys }
+        Self { addresses: Vec::new(), places: vec![0; FIRST_PLACES], keys: content::keys() }
     }
-}
-
-/// Both halves of a product: each bit of the result depends on all bits of both numbers.
-#[expect(clippy::cast_possible_truncation, reason = "the halves are what is wanted")]
-const fn folded(a: u64, b: u64) -> u64 {
-    let product = (a as u128) * (b as u128);
-    (product as u64) ^ ((product >> u64::BITS) as u64)
 }
 
 impl Numbers {

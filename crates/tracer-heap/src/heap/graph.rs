@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::contents::Contents;
+use crate::text::class_name::{PRIMITIVES, is_of_jdk};
 
 /// Number of an object.
 pub type Node = u32;
@@ -99,6 +100,12 @@ pub struct Class {
     pub above: u32,
     /// The object that stands for it, or [`NOBODY`].
     pub object: Node,
+}
+
+/// Whether a class is the program's own, or an array of such: neither the JDK's, nor of numbers.
+pub fn is_own(class: &str) -> bool {
+    let element = class.trim_end_matches("[]");
+    !is_of_jdk(element) && !PRIMITIVES.iter().any(|(primitive, _)| *primitive == element)
 }
 
 /// Why an object lives.

@@ -7,12 +7,11 @@
 use std::{
     collections::HashMap,
     fs::File,
-    hash::{BuildHasher as _, RandomState},
     io::{self, BufReader, Read},
     path::Path,
 };
 
-use tracer_weave::content::Content;
+use tracer_weave::content::{self, Content};
 
 use super::{
     build::{Builder, java_name},
@@ -93,9 +92,8 @@ struct Reader {
     arrays: HashMap<u8, u32>,
     odd: u64,
     not_whole: Option<String>,
-    has_values: bool,
-    /// Keys of contents; others for each dump.
-    keys: [u64; 2],
+    /// Keys of contents; absent where the dump has none.
+    keys: Option<[u64; 2]>,
 }
 
 /// Reads a dump from a file.
@@ -111,9 +109,7 @@ pub fn is_dump(beginning: &[u8]) -> bool {
 
 /// Reads a dump, twice.
 pub fn read(first: impl Read, second: impl Read) -> Result<Dump, Error> {
-    let random = RandomState::new();
-    let keys = [0, 1].map(|number| random.hash_one(number));
-    let mut reader = Reader { builder: Builder::new(), has_values: true, keys, ..Reader::default() };
+    let mut reader = Reader { builder: Builder::new(), keys: Some(content::keys()), ..Reader::default() };
     let mut records = Records::open(first)?;
     let time_ms = records.time_ms;
     while let Some(item) = records.step()? {
@@ -121,7 +117,7 @@ pub fn read(first: impl Read, second: impl Read) -> Result<Dump, Error> {
     }
     reader.class_objects();
     let mut records = Records::open(second)?;
-    records.wanted = reader.has_values.then_some(keys);
+    records.wanted = reader.keys;
     while let Some(item) = records.step()? {
         reader.second(&item);
     }
@@ -157,7 +153,7 @@ impl Reader {
                 if let Some(reason) = text.strip_prefix(NOT_WHOLE) {
                     self.not_whole = Some(reason.to_owned());
                 }
-                self.has_values &= text != NO_VALUES;
+                self.keys = self.keys.filter(|_| text != NO_VALUES);
                 self.texts.insert(*id, text);
             }
             Item::Name { class, name } => drop(self.names.insert(*class, *name)),
@@ -254,8 +250,9 @@ impl Reader {
                         self.odd += 1;
                     }
                 }
-                if self.has_values && self.classes.get(class).is_some_and(|known| known.is_box) {
-                    let mut content = Content::new(self.keys, *class);
+                let is_box = self.classes.get(class).is_some_and(|known| known.is_box);
+                if let Some(keys) = self.keys.filter(|_| is_box) {
+                    let mut content = Content::new(keys, *class);
                     content.add(bytes);
                     self.content(from, &content);
                 }

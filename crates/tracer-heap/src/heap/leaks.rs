@@ -14,15 +14,9 @@ use super::{
     aligned::{Aligned, Held, WayStep},
     census::Amount,
     diff::{Counted, Side, cautions, side},
-    graph::RootKind,
+    graph::{RootKind, is_own},
 };
-use crate::{
-    report::Word,
-    text::{
-        class_name::{PRIMITIVES, is_of_jdk},
-        format::plural,
-    },
-};
+use crate::{report::Word, text::format::plural};
 
 /// Version of the JSON form.
 pub const SCHEMA: &str = "jtrace-leaks/1";
@@ -381,8 +375,7 @@ impl Look {
 
 /// Whether a class, or the elements of an array, are the JDK's, or no objects.
 fn is_foreign(class: &str) -> bool {
-    let name = class.trim_start_matches("class ").trim_end_matches("[]");
-    PRIMITIVES.iter().any(|(primitive, _)| *primitive == name) || is_of_jdk(name)
+    !is_own(class.trim_start_matches("class "))
 }
 
 /// Whether a class is what collections are made of, and not what somebody puts into them.

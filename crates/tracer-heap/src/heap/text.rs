@@ -41,8 +41,7 @@ pub fn write(summary: &Summary, extent: Extent, out: &mut impl Write) -> io::Res
     header(&summary.head, out)?;
     writeln!(out, "\nWhat keeps how much alive")?;
     for row in &summary.roots {
-        let kind = row.kind.map_or("several roots together", |kind| kind.text());
-        writeln!(out, "  {:>10}  {:>8} objects  {kind}", size(row.retained_bytes), row.objects)?;
+        writeln!(out, "  {:>10}  {:>8} objects  {}", size(row.retained_bytes), row.objects, row.text())?;
     }
     classes(by_class, out)?;
     writeln!(out, "\nObjects that would free most\n  {:>10}  {:>10}", "retained", "own")?;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::{
-    graph::{NOBODY, Node, Via},
+    graph::{NOBODY, Node, Via, is_own},
     summary::Analysis,
 };
 use crate::text::class_name::is_of_jdk;
@@ -100,7 +100,7 @@ impl Analysis {
         TreeNode {
             above: (above != NOBODY).then_some(above),
             label: format!("{field}{class_itself}{name}"),
-            is_own: super::waste::is_own(name),
+            is_own: is_own(name),
             objects: draft.objects,
             bytes: draft.bytes,
         }

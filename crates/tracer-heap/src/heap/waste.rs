@@ -15,7 +15,6 @@ use super::{
     graph::{Graph, Node, Via},
     summary::Analysis,
 };
-use crate::text::class_name::{PRIMITIVES, is_of_jdk};
 
 pub use collections::Crowded;
 use ways::Ways;
@@ -37,6 +36,17 @@ pub struct Waste {
     pub kinds: Vec<WasteKind>,
     /// Hash tables whose keys collide, those first that have most entries.
     pub crowded_tables: Vec<Crowded>,
+}
+
+impl Waste {
+    /// What is to be said where nobody looked at contents.
+    pub const CONTENTS_NOT_KNOWN: &str =
+        "Nobody looked at what arrays hold: which are equal, and which end in zeros, is not known";
+
+    /// Its part of so many bytes.
+    pub fn percent_of(&self, bytes: u64) -> f64 {
+        self.bytes as f64 / bytes.max(1) as f64 * 100.0
+    }
 }
 
 /// Why bytes could be saved.
@@ -110,7 +120,8 @@ struct Found {
 impl Analysis {
     /// What could be saved, with so many rows of each kind. Of a heap of which not all was seen this would say what is not so.
     pub fn waste(&self, rows: usize) -> Waste {
-        let empty = self.empty_collections();
+        let collections = self.collections();
+        let empty = self.empty_collections(&collections);
         let covered = self.covered(&empty);
         let is_free = |node: Node| covered.get(node as usize) == Some(&false);
         let mut ways = Ways::of(self);
@@ -136,7 +147,7 @@ impl Analysis {
             bytes: kinds.iter().map(|kind| kind.bytes).sum(),
             contents_known: self.graph.contents.is_some(),
             kinds,
-            crowded_tables: self.crowded_tables(rows),
+            crowded_tables: self.crowded_tables(&collections, rows),
         }
     }
 
@@ -222,12 +233,6 @@ impl Analysis {
             further,
         })
     }
-}
-
-/// Whether a class is the program's own, or an array of such.
-pub(super) fn is_own(class: &str) -> bool {
-    let element = class.trim_end_matches("[]");
-    !is_of_jdk(element) && !PRIMITIVES.iter().any(|(primitive, _)| *primitive == element)
 }
 
 /// Elements of an array that are not null.

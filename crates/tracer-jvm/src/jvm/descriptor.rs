@@ -21,6 +21,13 @@ pub struct Leads {
     pub held_back: bool,
 }
 
+impl Leads {
+    /// It is called so, and nothing is held back.
+    pub const fn named(name: String) -> Self {
+        Self { name, held_back: false }
+    }
+}
+
 /// Descriptors of one process, at one moment.
 #[derive(Debug)]
 pub struct Descriptors {
@@ -50,10 +57,9 @@ impl Descriptors {
         let target = target.to_string_lossy();
         let Some(inode) = of_socket(&target) else {
             let is_input = descriptor == 0 && self.is_typed_into(&target);
-            let name = if is_input { "standard input".to_owned() } else { words(&target) };
-            return Some(Leads { name, held_back: false });
+            return Some(Leads::named(if is_input { "standard input".to_owned() } else { words(&target) }));
         };
-        Some(self.sockets.named(inode).unwrap_or_else(|| Leads { name: "a socket".to_owned(), held_back: false }))
+        Some(self.sockets.named(inode).unwrap_or_else(|| Leads::named("a socket".to_owned())))
     }
 
     /// Whether standard input is something that others write to when they like: a pipe, with a name or without, or a terminal.

@@ -362,7 +362,7 @@ impl ThreadReader {
             return Some(Waits::Unpark { class: blocker.class.clone(), address: blocker.address, owner, ended });
         }
         let call = SystemCall::of(self.pid, tid).filter(|call| !call.is_futex())?;
-        let path = call.path(&self.memory).map(|name| Leads { name, held_back: false });
+        let path = call.path(&self.memory).map(Leads::named);
         let leads = path.or_else(|| self.descriptors.leads_to(self.descriptor(call)?));
         Some(Waits::SystemCall {
             call: call.name().map_or_else(|| format!("system call {}", call.number), str::to_owned),

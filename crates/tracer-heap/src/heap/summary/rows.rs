@@ -67,6 +67,13 @@ pub struct RootRow {
     pub retained_bytes: u64,
 }
 
+impl RootRow {
+    /// The kind in words.
+    pub fn text(&self) -> &'static str {
+        self.kind.map_or("several roots together", |kind| kind.text())
+    }
+}
+
 /// A class.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClassRow {

@@ -15,10 +15,10 @@ const TABLES: usize = 3;
 
 /// Writes what has so many bytes or more; all where that is nothing.
 pub(super) fn write(waste: &Waste, heap_bytes: u64, little_bytes: u64, out: &mut impl Write) -> io::Result<()> {
-    let share = waste.bytes as f64 / heap_bytes.max(1) as f64 * 100.0;
+    let share = waste.percent_of(heap_bytes);
     writeln!(out, "\nWhat could be saved: {}, {share:.1} % of the heap", size(waste.bytes))?;
     if !waste.contents_known {
-        writeln!(out, "  Nobody looked at what arrays hold: which are equal, and which end in zeros, is not known")?;
+        writeln!(out, "  {}", Waste::CONTENTS_NOT_KNOWN)?;
     }
     for of in waste.kinds.iter().filter(|of| of.bytes >= little_bytes) {
         kind(of, little_bytes, out)?;

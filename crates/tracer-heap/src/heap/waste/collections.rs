@@ -16,9 +16,12 @@ use super::elements;
 const FEWEST_ENTRIES: u64 = 64;
 const CROWDED: u64 = 3;
 
+/// By the class of a collection, the number of the field that holds its elements, and how.
+pub(super) type Collections = HashMap<u32, (u32, Form)>;
+
 /// By what a collection holds its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+pub(super) enum Form {
     /// An array; none where there never was an element.
     Array,
     /// An array of chains of entries.
@@ -79,8 +82,8 @@ struct Load {
 }
 
 impl Analysis {
-    /// Of each class, the field that holds the elements of its objects, where they are collections.
-    fn collections(&self) -> HashMap<u32, (u32, Form)> {
+    /// Of each class whose objects are collections, the field that holds their elements.
+    pub(super) fn collections(&self) -> Collections {
         let classes = &self.graph.classes;
         let of = |class: u32| {
             let mut at = class;
@@ -88,9 +91,7 @@ impl Analysis {
             for _ in 0..classes.len().min(1000) {
                 let row = classes.get(at as usize)?;
                 if let Some((_, field, form)) = COLLECTIONS.iter().rev().find(|(name, _, _)| *name == row.name) {
-                    let field = self.graph.names.iter().position(|name| name == field);
-                    // Where no object has such a field, all are null.
-                    return Some((field.and_then(|at| u32::try_from(at).ok()).unwrap_or(NOBODY), *form));
+                    return Some((self.number_of(field), *form));
                 }
                 at = row.above;
             }
@@ -99,44 +100,36 @@ impl Analysis {
         (0..u32::try_from(classes.len()).unwrap_or(0)).filter_map(|class| Some((class, of(class)?))).collect()
     }
 
+    /// The number of a field's name. Where no object has such a field, no reference has this number.
+    fn number_of(&self, field: &str) -> u32 {
+        let at = self.graph.names.iter().position(|name| name == field);
+        at.and_then(|at| u32::try_from(at).ok()).unwrap_or(NOBODY)
+    }
+
     fn field(&self, node: Node, name: u32) -> Option<Node> {
         self.graph.references(node).find(|(_, label)| label.via() == Via::Field(name)).map(|(to, _)| to)
     }
 
     /// Collections without an element.
-    pub(super) fn empty_collections(&self) -> HashSet<Node> {
-        let collections = self.collections();
-        let is_empty = |node: Node| {
-            let (field, form) = collections.get(self.graph.class.get(node as usize)?)?;
-            let held = self.field(node, *field);
-            Some(match (form, held) {
-                (Form::Inner, held) => return Some((held?, true)),
-                (Form::Nodes, held) => (node, held.is_none()),
-                (Form::Array | Form::Table, None) => (node, true),
-                (Form::Array | Form::Table, Some(array)) => (node, elements(&self.graph, array) == 0),
-            })
-        };
-        let mut empty = HashSet::new();
-        for node in 0..u32::try_from(self.graph.len()).unwrap_or(NOBODY) {
-            let answer = match is_empty(node) {
-                // A set is as empty as its map.
-                Some((inner, true)) if inner != node => is_empty(inner).is_some_and(|(of, yes)| yes && of == inner),
-                Some((_, answer)) => answer,
-                None => false,
-            };
-            if answer {
-                empty.insert(node);
-            }
+    pub(super) fn empty_collections(&self, collections: &Collections) -> HashSet<Node> {
+        let nodes = 0..u32::try_from(self.graph.len()).unwrap_or(NOBODY);
+        nodes.filter(|node| self.is_empty(collections, *node, true)).collect()
+    }
+
+    /// Whether it is a collection without an element. A set is as empty as its map, and nothing lies deeper than that.
+    fn is_empty(&self, collections: &Collections, node: Node, may_be_outer: bool) -> bool {
+        let class = self.graph.class.get(node as usize);
+        let Some((field, form)) = class.and_then(|class| collections.get(class)) else { return false };
+        match (form, self.field(node, *field)) {
+            (Form::Inner, inner) => may_be_outer && inner.is_some_and(|inner| self.is_empty(collections, inner, false)),
+            (Form::Nodes, first) => first.is_none(),
+            (Form::Array | Form::Table, array) => array.is_none_or(|array| elements(&self.graph, array) == 0),
         }
-        empty
     }
 
     /// Hash tables whose keys collide.
-    pub(super) fn crowded_tables(&self, rows: usize) -> Vec<Crowded> {
-        let collections = self.collections();
-        let name = |wanted: &str| self.graph.names.iter().position(|name| name == wanted);
-        let number = |wanted: &str| name(wanted).and_then(|at| u32::try_from(at).ok()).unwrap_or(NOBODY);
-        let links = [number("next"), number("first")];
+    pub(super) fn crowded_tables(&self, collections: &Collections, rows: usize) -> Vec<Crowded> {
+        let links = [self.number_of("next"), self.number_of("first")];
         // Dumps can have entries of which each is the next one of another: all tables together have no more than there are objects.
         let mut left = self.graph.len();
         let mut crowded: Vec<(Node, Node, Load)> = Vec::new();

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::is_own;
 use crate::heap::{
-    graph::{NOBODY, Node, Via},
+    graph::{NOBODY, Node, Via, is_own},
     paths::Step,
     summary::Analysis,
 };

@@ -64,13 +64,12 @@ impl Sockets {
 
     /// Those of the internet are asked for last: the kernel looks through a table of all that there could be, however few there are.
     pub(super) fn named(&self, inode: u64) -> Option<Leads> {
-        let known = |name: &String| Leads { name: name.clone(), held_back: false };
         if let Some(name) = self.kept.borrow().get(&inode) {
-            return Some(known(name));
+            return Some(Leads::named(name.clone()));
         }
         let unix = self.unix.get_or_init(|| text(self.pid, "unix").lines().skip(1).filter_map(of_unix).collect());
         if let Some(name) = unix.get(&inode) {
-            return Some(known(name));
+            return Some(Leads::named(name.clone()));
         }
         let socket = self.six().sockets.get(&inode).or_else(|| self.four().sockets.get(&inode))?;
         if socket.stays {

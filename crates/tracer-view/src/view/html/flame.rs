@@ -28,27 +28,32 @@ pub(super) const SCRIPT: &str = include_str!("flame.js");
 const TEXT: (usize, usize) = (120, 60);
 
 /// The controls of a graph. `flame.js` finds them by their classes.
-const CONTROLS: &str = r#"<div class="flame-heat" hidden>
+fn controls(words: &Words) -> String {
+    let Words { word: _, lines, names, invert, inverted, row, rows, paths } = words;
+    format!(
+        r#"<div class="flame-heat" hidden>
 <canvas tabindex="0" role="application" aria-label="Heat map: columns are seconds, rows are parts of a second. Arrows walk, Enter chooses, Shift and arrows extend, Escape leaves"></canvas>
 <p class="dim">A column is a second, a row a part of it, the first at the top. Drag to choose for this graph. <output class="heat-about"></output></p>
 </div>
 <div class="flame-bar">
 <output class="flame-range" aria-live="polite"></output>
-<input class="flame-find" type="search" placeholder="search: text or /regular expression/" aria-label="Search frames" spellcheck="false">
+<input class="flame-find" type="search" placeholder="search: text or /regular expression/" aria-label="Search {names}" spellcheck="false">
 <output class="flame-hits" aria-live="polite"></output>
 <select class="flame-thread" aria-label="Thread"></select>
-<label><input class="flame-lines" type="checkbox" checked> lines</label>
+<label{lines}><input class="flame-lines" type="checkbox" checked> lines</label>
 <button class="flame-before" type="button" aria-pressed="false" hidden>widths of before</button>
-<button class="flame-invert" type="button" aria-pressed="false" title="i">callers first</button>
+<button class="flame-invert" type="button" aria-pressed="false" title="i">{invert}</button>
 <button class="flame-reset" type="button" title="Esc">reset zoom</button>
 </div>
 <div class="flame-path" role="group" aria-label="Zoom"></div>
-<div class="flame-view"><div class="flame-space"><canvas tabindex="0" role="application" aria-label="Flame graph: arrows walk, Enter zooms, Escape zooms out, / searches, i begins at the callers"></canvas></div></div>
+<div class="flame-view"><div class="flame-space"><canvas tabindex="0" role="application" aria-label="Flame graph: arrows walk, Enter zooms, Escape zooms out, / searches, i begins at {inverted}"></canvas></div></div>
 <p class="flame-about" aria-live="polite"></p>
 <div class="flame-legend"></div>
 <div class="flame-tip" hidden></div>
-<details class="flame-methods"><summary>methods and functions by what is their own</summary><div class="scroll"><table><thead><tr><th scope="col">Method</th><th scope="col" class="n">Self</th><th scope="col" class="n">Self</th><th scope="col" class="n">Total</th><th scope="col" class="n">Total</th></tr></thead><tbody></tbody></table></div></details>
-<noscript><p>The graph is drawn by a script; below are its hottest paths.</p></noscript>"#;
+<details class="flame-methods"><summary>{rows} by what is their own</summary><div class="scroll"><table><thead><tr><th scope="col">{row}</th><th scope="col" class="n">Self</th><th scope="col" class="n">Self</th><th scope="col" class="n">Total</th><th scope="col" class="n">Total</th></tr></thead><tbody></tbody></table></div></details>
+<noscript><p>The graph is drawn by a script; below are its {paths}.</p></noscript>"#
+    )
+}
 
 /// The graphs of a page: the first one is drawn as soon as the scripts run, and the data of the others follows these.
 #[derive(Default)]
@@ -60,30 +65,30 @@ pub(super) struct Graphs {
 impl Graphs {
     /// Writes the graph.
     pub(super) fn write(&mut self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        self.write_with(profile, &[], About::Code, out)
+        self.write_with(profile, &[], &CODE, out)
     }
 
     /// Writes the graph of a heap: what is wide holds much. Its frames are classes, those of the program compiled and all others native.
     pub(super) fn write_heap(&mut self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        self.write_with(profile, &[], About::Heap, out)
+        self.write_with(profile, &[], &HEAP, out)
     }
 
     /// Writes the graph of two profiles in one: red where it has more than before, blue where it has less.
     pub(super) fn write_difference(&mut self, merged: &Merged, out: &mut dyn io::Write) -> io::Result<()> {
-        self.write_with(&merged.profile, &merged.before, About::Code, out)
+        self.write_with(&merged.profile, &merged.before, &CODE, out)
     }
 
     fn write_with(
         &mut self,
         profile: &Profile,
         before: &[u64],
-        about: About,
+        words: &Words,
         out: &mut dyn io::Write,
     ) -> io::Result<()> {
-        let data = data(profile, before, about)?;
+        let data = data(profile, before, words)?;
         let later = if self.has_first { format!(" data-later=\"graph-{}\"", self.later.len()) } else { String::new() };
-        writeln!(out, "<figure class=\"flame\"{later}>\n{}", about.controls())?;
-        writeln!(out, "<details><summary>{} as text</summary><pre>", about.paths())?;
+        writeln!(out, "<figure class=\"flame\"{later}>\n{}", controls(words))?;
+        writeln!(out, "<details><summary>{} as text</summary><pre>", words.paths)?;
         let (width, rows) = TEXT;
         for line in text::profile::lines(profile, width, rows) {
             writeln!(out, "{}", escape::html(&line))?;
@@ -106,58 +111,46 @@ impl Graphs {
     }
 }
 
-/// What is drawn: it decides how things are called.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum About {
-    /// Methods that call each other.
-    Code,
-    /// Classes whose objects hold each other.
-    Heap,
+/// How things are called that are drawn.
+struct Words {
+    /// How `flame.js` knows them.
+    word: &'static str,
+    /// What hides the choice of lines, where there are none.
+    lines: &'static str,
+    names: &'static str,
+    invert: &'static str,
+    inverted: &'static str,
+    row: &'static str,
+    rows: &'static str,
+    paths: &'static str,
 }
 
-impl About {
-    /// What the controls of graphs of code say, and those of heaps.
-    const WORDS: [(&str, &str); 6] = [
-        ("callers first", "what is held first"),
-        ("i begins at the callers", "i begins at what is held"),
-        ("Search frames", "Search classes"),
-        ("methods and functions by what is their own", "classes by what is their own"),
-        ("<th scope=\"col\">Method</th>", "<th scope=\"col\">Class</th>"),
-        ("its hottest paths", "its largest parts"),
-    ];
+/// Methods that call each other.
+const CODE: Words = Words {
+    word: "code",
+    lines: "",
+    names: "frames",
+    invert: "callers first",
+    inverted: "the callers",
+    row: "Method",
+    rows: "methods and functions",
+    paths: "hottest paths",
+};
 
-    fn controls(self) -> String {
-        match self {
-            Self::Code => CONTROLS.to_owned(),
-            Self::Heap => Self::WORDS.iter().fold(
-                CONTROLS.replacen(
-                    "<label><input class=\"flame-lines\"",
-                    "<label hidden><input class=\"flame-lines\"",
-                    1,
-                ),
-                |text, (from, to)| text.replace(from, to),
-            ),
-        }
-    }
-
-    const fn paths(self) -> &'static str {
-        match self {
-            Self::Code => "hottest paths",
-            Self::Heap => "largest parts",
-        }
-    }
-
-    /// How `flame.js` knows it.
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Code => "code",
-            Self::Heap => "heap",
-        }
-    }
-}
+/// Classes whose objects hold each other.
+const HEAP: Words = Words {
+    word: "heap",
+    lines: " hidden",
+    names: "classes",
+    invert: "what is held first",
+    inverted: "what is held",
+    row: "Class",
+    rows: "classes",
+    paths: "largest parts",
+};
 
 /// The profile as JSON that cannot end the element it stands in.
-fn data(profile: &Profile, before: &[u64], about: About) -> io::Result<String> {
+fn data(profile: &Profile, before: &[u64], words: &Words) -> io::Result<String> {
     let symbols = Symbols::new(profile, Lines::Shown);
     let mut texts = Texts::default();
     texts.id("");
@@ -187,7 +180,7 @@ fn data(profile: &Profile, before: &[u64], about: About) -> io::Result<String> {
     let (frames, threads) = (frames.end(), threads.end());
     let step = profile.steps.as_ref().map_or(0, |steps| steps.step_ns);
     let times = format!("\"step\":{step},{steps},{before}");
-    let about = about.word();
+    let about = words.word;
     Ok(json::in_page(&format!(
         "{{\"about\":\"{about}\",\"unit\":\"{unit}\",{frames},{threads},{stacks},{times},\"texts\":{texts}}}"
     )))
@@ -409,12 +402,12 @@ mod tests {
     #[test]
     fn steps_go_with_their_stacks() {
         let mut profile = sample::profile();
-        let plain: Value = serde_json::from_str(&data(&profile, &[], About::Code).unwrap()).unwrap();
+        let plain: Value = serde_json::from_str(&data(&profile, &[], &CODE).unwrap()).unwrap();
         assert_eq!((plain["step"].as_u64(), unpacked(&plain["steps"]).len()), (Some(0), 0));
         let stacks: Vec<Vec<(u32, u64)>> =
             (0..profile.stacks.len() as u64).map(|at| vec![(1, at + 1), (4, 10 * (at + 1))]).collect();
         profile.steps = Some(crate::report::ProfileSteps { step_ns: 125_000_000, stacks });
-        let value: Value = serde_json::from_str(&data(&profile, &[], About::Code).unwrap()).unwrap();
+        let value: Value = serde_json::from_str(&data(&profile, &[], &CODE).unwrap()).unwrap();
         assert_eq!(value["step"], 125_000_000);
         let numbers = unpacked(&value["steps"]);
         // The second step is three after the first; stacks are sorted, so what belongs together is found by the amount.
@@ -430,7 +423,7 @@ mod tests {
     fn data_cannot_leave_its_element() {
         let mut profile = sample::profile();
         profile.threads[0].name = "</script><!-- \u{2028}&amp;".to_owned();
-        let data = data(&profile, &[], About::Code).unwrap();
+        let data = data(&profile, &[], &CODE).unwrap();
         assert!(!data.contains(['<', '>', '&', '\u{2028}', '\u{2029}']), "{data}");
         let value: Value = serde_json::from_str(&data).unwrap();
         assert!(value["texts"].as_array().unwrap().contains(&"</script><!-- \\u{2028}&amp;".into()));
@@ -439,7 +432,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn stacks_come_back_as_they_were(profile in sample::any_profile()) {
-            let value: Value = serde_json::from_str(&data(&profile, &[], About::Code).unwrap()).unwrap();
+            let value: Value = serde_json::from_str(&data(&profile, &[], &CODE).unwrap()).unwrap();
             let symbols = Symbols::new(&profile, Lines::Shown);
             let thread = |stack: &crate::report::ProfileStack| match profile.thread(stack) {
                 Some(_) => u64::from(stack.thread.unwrap()) + 1,

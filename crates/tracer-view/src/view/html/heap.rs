@@ -138,8 +138,7 @@ fn accumulations(rows: &[Accumulation]) -> Table {
 }
 
 fn roots(rows: &[RootRow]) -> Table {
-    let kind = |row: &RootRow| row.kind.map_or("several roots together", |kind| kind.text());
-    let row = |row: &RootRow| vec![row.retained_bytes.into(), row.objects.into(), kind(row).into()];
+    let row = |row: &RootRow| vec![row.retained_bytes.into(), row.objects.into(), row.text().into()];
     let columns = [
         ("retained_bytes", "Retained", Unit::Bytes),
         ("objects", "Objects", Unit::Count),
@@ -149,12 +148,10 @@ fn roots(rows: &[RootRow]) -> Table {
 }
 
 fn saved(waste: &Waste, heap_bytes: u64) -> Section {
-    let share = waste.bytes as f64 / heap_bytes.max(1) as f64 * 100.0;
+    let share = waste.percent_of(heap_bytes);
     let mut about = vec![format!("{}, {share:.1} % of the heap", format::bytes(waste.bytes as f64))];
     if !waste.contents_known {
-        about.push(
-            "Nobody looked at what arrays hold: which are equal, and which end in zeros, is not known".to_owned(),
-        );
+        about.push(Waste::CONTENTS_NOT_KNOWN.to_owned());
     }
     let mut tables: Vec<Table> = waste.kinds.iter().map(of_kind).collect();
     tables.push(crowded(&waste.crowded_tables));
