@@ -17,7 +17,7 @@ use crate::{
 const OUTERMOST: usize = 8;
 
 /// What stays of a stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Left {
     /// All.
     Whole,

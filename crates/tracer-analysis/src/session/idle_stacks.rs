@@ -3,7 +3,10 @@
 //!
 //! Time is that of the events, so a recording gives the report that the session gave.
 
-use std::collections::{HashMap, HashSet, hash_map::Entry};
+use std::{
+    cmp::Reverse,
+    collections::{HashMap, HashSet, hash_map::Entry},
+};
 
 use tracer_common::stack::STACK_FIRST;
 
@@ -21,8 +24,10 @@ use crate::{
 
 /// Fewer stacks are all kept whole, and of fewer that are not all Java frames.
 const MANY: usize = 8192;
-/// With more stacks of which machine code is left out, Java frames are left out of all of them that are idle.
-const MOST: usize = 65_536;
+/// Of more stacks without machine code, only the largest keep their Java frames: what takes hours to fill is a leak to whoever looks.
+const MOST: usize = 16_384;
+/// Of each lens so many do then.
+const LARGEST_OF_MOST: usize = MOST / 4;
 /// With fewer, Java frames are left out of the smallest, as long as these have less than one in so many of a lens's amounts. Samples
 /// of the CPU are few, and every other stack comes once; half as many would go on growing for hours.
 const ONE_IN: u64 = 3;
@@ -120,7 +125,7 @@ impl IdleStacks {
         self.events -= paid;
         self.before = std::mem::take(&mut self.replaced);
         let amounts: Vec<StackAmounts> = analyses.iter().map(|analysis| analysis.stack_amounts()).collect();
-        let large = largest(&amounts);
+        let large = self.largest(&amounts, LARGEST);
         let whole = self.idle(Left::Whole).into_iter().filter(|id| !large.contains(id)).collect();
         self.shorten(whole, Left::Java, stacks, kept);
         self.shorten(self.small(&amounts, &large), Left::Place, stacks, kept);
@@ -130,6 +135,21 @@ impl IdleStacks {
         for id in self.replaced.stacks() {
             stacks.forget(id);
         }
+    }
+
+    /// The stacks of so many of the largest rows of each lens. Among equals those stay of which most is left, and then ids decide: two
+    /// replays keep the same ones.
+    fn largest(&self, amounts: &[StackAmounts], most: usize) -> HashSet<StackId> {
+        let left = |id: &StackId| self.uses.get(id).map(|of_stack| Reverse(of_stack.left));
+        let of_lens = |amounts: &StackAmounts| {
+            let mut ranked: Vec<_> = amounts.iter().map(|(id, amount)| (*amount, left(id), *id)).collect();
+            if ranked.len() > most {
+                ranked.select_nth_unstable_by(most, |a, b| b.cmp(a));
+                ranked.truncate(most);
+            }
+            ranked
+        };
+        amounts.iter().flat_map(of_lens).map(|(_, _, id)| id).collect()
     }
 
     /// Stacks that did not come in a whole round and of which so much is left, in the order of the ids: two replays number frames
@@ -149,9 +169,12 @@ impl IdleStacks {
             return Vec::new();
         }
         let mut idle = self.idle(Left::Java);
-        let larger = amounts.iter().filter(|_| many <= MOST).flat_map(|of_lens| self.larger(&idle, of_lens));
-        let stay: HashSet<StackId> = larger.chain(large.iter().copied()).collect();
-        idle.retain(|id| !stay.contains(id));
+        let stay: HashSet<StackId> = if many > MOST {
+            self.largest(amounts, LARGEST_OF_MOST)
+        } else {
+            amounts.iter().flat_map(|of_lens| self.larger(&idle, of_lens)).collect()
+        };
+        idle.retain(|id| !stay.contains(id) && !large.contains(id));
         idle
     }
 
@@ -242,20 +265,6 @@ impl IdleStacks {
             )
         })
     }
-}
-
-/// The stacks of the largest rows of each lens.
-fn largest(amounts: &[StackAmounts]) -> HashSet<StackId> {
-    let of_lens = |amounts: &StackAmounts| {
-        let mut ranked: Vec<(u64, StackId)> = amounts.iter().map(|(id, amount)| (*amount, *id)).collect();
-        if ranked.len() > LARGEST {
-            // Ids decide among equals, so that two replays keep the same ones.
-            ranked.select_nth_unstable_by(LARGEST, |a, b| b.cmp(a));
-            ranked.truncate(LARGEST);
-        }
-        ranked
-    };
-    amounts.iter().flat_map(of_lens).map(|(_, id)| id).collect()
 }
 
 #[cfg(test)]

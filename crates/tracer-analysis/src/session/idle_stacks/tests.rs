@@ -30,8 +30,13 @@ const fn id(number: u32) -> StackId {
 
 impl Played {
     fn new() -> Self {
+        Self::with_frames(STACKS)
+    }
+
+    /// With those below, and one for each of so many stacks.
+    fn with_frames(count: u32) -> Self {
         let mut stacks = Stacks::new();
-        for number in 0..BELOW + STACKS {
+        for number in 0..BELOW + count {
             let frame = Frame::named(Code::Native, format!("f{number}"));
             stacks.define_frame(FrameDefinition { id: number, frame: frame.into() });
         }
@@ -161,16 +166,16 @@ fn few_stacks_are_all_whole_and_times_that_leap_cost_no_more() {
     assert!((1..=10_000 * AN_EVENT / MANY).contains(&looked), "{looked}");
 }
 
-/// More stacks than are kept whole, of a method of the program that calls ever other methods of the JDK. Each came once.
-fn of_java() -> Played {
-    let mut played = Played::new();
-    let first = BELOW + STACKS;
+/// So many stacks, more than are kept whole, of a method of the program that calls ever other methods of the JDK. Each came once.
+fn of_java(count: u32) -> Played {
+    let mut played = Played::with_frames(count);
+    let first = BELOW + count;
     let java = |number: u32| Frame::named(Code::Compiled, format!("java.util.F{number}.f"));
-    let frames = std::iter::once(Frame::named(Code::Compiled, "com.shop.Main.run")).chain((0..STACKS).map(java));
+    let frames = std::iter::once(Frame::named(Code::Compiled, "com.shop.Main.run")).chain((0..count).map(java));
     for (id, frame) in (first..).zip(frames) {
         played.stacks.define_frame(FrameDefinition { id, frame: frame.into() });
     }
-    for number in 0..STACKS {
+    for number in 0..count {
         let inner = [BELOW + number, first + 1 + number, first];
         played.tell_frames(number, inner.into_iter().chain((0..BELOW).rev()).collect());
         played.event(MS, number, SAMPLE);
@@ -187,21 +192,20 @@ fn without_java(played: &Played) -> [u64; 2] {
     [sum(&is_without), sum(&|_| true)]
 }
 
+/// A round in which no sample comes, and events that pay for looking.
+fn round(played: &mut Played, number: u64, events: u32) {
+    for _ in 0..events {
+        let sleep = Payload::Sleep { edge: crate::event::Edge::Begin, duration_ns: 0, interrupted: false };
+        played.event(number * (ROUND_NS + MS), 0, sleep);
+    }
+}
+
 #[test]
 fn of_many_stacks_without_machine_code_the_smallest_lose_methods_of_the_jdk_and_the_share_is_said() {
-    let mut played = of_java();
+    let mut played = of_java(STACKS);
     let all = u64::from(STACKS);
-    let round = |played: &mut Played, number: u64| {
-        for _ in 0..STACKS {
-            played.event(
-                number * (ROUND_NS + MS),
-                0,
-                Payload::Sleep { edge: crate::event::Edge::Begin, duration_ns: 0, interrupted: false },
-            );
-        }
-    };
-    round(&mut played, 1);
-    round(&mut played, 2);
+    round(&mut played, 1, STACKS);
+    round(&mut played, 2, STACKS);
     assert_eq!(without_java(&played), [0, all]);
     assert!(
         played
@@ -209,9 +213,9 @@ fn of_many_stacks_without_machine_code_the_smallest_lose_methods_of_the_jdk_and_
             .expect("a sentence")
             .ends_with("is left. Amounts, threads and what methods have are as they came.")
     );
-    round(&mut played, 3);
+    round(&mut played, 3, STACKS);
     assert_eq!(without_java(&played), [0, all], "they came in the round before");
-    round(&mut played, 4);
+    round(&mut played, 4, STACKS);
     let few = all / ONE_IN;
     assert_eq!(without_java(&played), [few, all], "all came once, and a third of them may go");
     let note = played.note(0).expect("a sentence");
@@ -222,7 +226,24 @@ fn of_many_stacks_without_machine_code_the_smallest_lose_methods_of_the_jdk_and_
     );
     assert!(note.contains(&expected), "{note}");
     assert!(played.note(1).expect("a sentence").contains("with 0.00 % of all"), "no thread was off its CPU");
-    round(&mut played, 5);
-    round(&mut played, 6);
+    round(&mut played, 5, STACKS);
+    round(&mut played, 6, STACKS);
     assert_eq!(without_java(&played), [few, all], "these count");
+}
+
+/// What stays is bounded, and reached soon: a table that fills for hours is a leak to whoever watches jtrace.
+#[test]
+fn of_more_stacks_than_have_room_the_largest_keep_their_java_frames() {
+    // Those of the largest rows keep machine code, too, and are none of these; nor is the one that events have which pay.
+    let count = (MOST + LARGEST + 2) as u32;
+    let mut played = of_java(count);
+    played.event(MS, count - 1, SAMPLE);
+    for number in 1..=4 {
+        round(&mut played, number, count);
+    }
+    let all = u64::from(count) + 1;
+    assert_eq!(without_java(&played), [u64::from(count) - LARGEST_OF_MOST as u64, all]);
+    let frames = played.names(id(count - 1)).len();
+    assert!(frames > 3, "the one that came twice is whole: {frames} frames");
+    assert!(played.idle.uses.len() < MOST);
 }

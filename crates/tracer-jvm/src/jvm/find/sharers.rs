@@ -4,7 +4,7 @@
 
 use std::{io, process};
 
-use super::{super::memory::file_system, maps, pids};
+use super::{super::memory::file_system, Mapping, maps, pids};
 
 /// A step of looking for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,11 +28,20 @@ pub fn look(inodes: &[u64], tell: &mut dyn FnMut(Step) -> io::Result<()>) -> io:
             continue;
         }
         let all = maps::parse(&text);
-        if all.iter().any(|mapping| inodes.contains(&mapping.inode)) && file_system::has_others(pid, &all)? {
+        if all.iter().any(|mapping| inodes.contains(&mapping.inode)) && may_hold_up(pid, &all)? {
             tell(Step::HoldsUp(pid))?;
         }
     }
     Ok(())
+}
+
+/// Whether a process with these mappings has one that its user may serve herself.
+fn may_hold_up(pid: u32, all: &[Mapping]) -> io::Result<bool> {
+    file_system::has_others(pid, all).or_else(|error| {
+        // One that has ended meanwhile has no mappings any more, and holds up nobody.
+        let has_ended = maps::read_text(pid).map_or(true, |text| text.is_empty());
+        if has_ended { Ok(false) } else { Err(error) }
+    })
 }
 
 #[cfg(test)]
@@ -56,5 +65,19 @@ mod tests {
         other.wait().unwrap();
         assert!(steps.contains(&Step::At(other.id())) && !steps.contains(&Step::At(process::id())));
         assert!(!steps.contains(&Step::HoldsUp(other.id())));
+    }
+
+    #[test]
+    fn a_process_that_ends_while_it_is_looked_at_holds_up_nobody() {
+        let mut other = Command::new("cat").stdin(process::Stdio::piped()).spawn().unwrap();
+        let all = maps::read(other.id()).unwrap();
+        other.kill().unwrap();
+        // It stays a zombie until it is waited for, which the kernel answers otherwise than one that is gone.
+        while maps::read_text(other.id()).is_ok_and(|text| !text.is_empty()) {
+            std::thread::yield_now();
+        }
+        assert!(!may_hold_up(other.id(), &all).unwrap());
+        other.wait().unwrap();
+        assert!(!may_hold_up(other.id(), &all).unwrap());
     }
 }
