@@ -8,6 +8,7 @@ mod bench;
 mod demand;
 mod diff;
 pub mod doctor;
+mod explain_call;
 mod failure;
 mod faults;
 mod heap;
@@ -110,6 +111,11 @@ enum Command {
     Methods(attach::Options),
     /// Follow who calls whom, among chosen methods
     Calls(attach::Options),
+    /// Say what a call costs: waiting, allocations, exceptions, locks, and what it calls
+    ///
+    /// A library in the JVM marks where the method begins and ends. What the other lenses tell of its thread in between is added up: over
+    /// all calls, over those around the median, and of the slowest.
+    ExplainCall(Box<explain_call::Options>),
     /// Count and time calls of JNI functions, and critical sections
     Jni(attach::Options),
     /// Follow marked points and regions of code, through a library in the JVM
@@ -166,6 +172,7 @@ impl Command {
             Self::Attach(_)
             | Self::Methods(_)
             | Self::Calls(_)
+            | Self::ExplainCall(_)
             | Self::Jni(_)
             | Self::Alloc(_)
             | Self::Run(_)
@@ -243,6 +250,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Attach(options) => attach::run(options),
         Command::Methods(options) => demand::run(options, Lens::Methods),
         Command::Calls(options) => demand::run(options, Lens::Calls),
+        Command::ExplainCall(options) => explain_call::run(*options),
         Command::Jni(options) => demand::run(options, Lens::Jni),
         Command::Markers(options) => markers::run(*options),
         Command::Alloc(options) => demand::run(options, Lens::Alloc),

@@ -49,6 +49,8 @@ pub mod methods;
 
 pub mod calls;
 
+pub mod explain;
+
 pub mod jni;
 
 pub mod markers;
@@ -160,6 +162,9 @@ pub trait Analysis: Send {
     /// Takes marks of woven code.
     fn marks(&mut self, _batch: &MarkBatch<'_>) {}
 
+    /// All marks of a batch were taken; what stacks say of events before them can be asked for.
+    fn marks_end(&mut self, _stacks: &Stacks) {}
+
     /// Takes a client of marks; gives it back where it has none.
     fn add_client(&mut self, client: Box<dyn Client>) -> Option<Box<dyn Client>> {
         Some(client)
@@ -194,6 +199,7 @@ fn one(lens: Lens) -> Box<dyn Analysis> {
         Lens::Wall => Box::new(wall::Wall::default()),
         Lens::Methods => Box::new(methods::Methods::default()),
         Lens::Calls => Box::new(calls::Calls::default()),
+        Lens::Explain => Box::new(explain::Explain::default()),
         Lens::Jni => Box::new(jni::Jni::default()),
         Lens::Markers => Box::new(markers::Markers::default()),
         Lens::Typestate => Box::new(typestate::Typestate::default()),

@@ -268,6 +268,7 @@ impl Session {
             .named(owner.and_then(|tid| self.names.named_thread(tid)));
         for analysis in &mut self.analyses {
             analysis.marks(&batch);
+            analysis.marks_end(&self.stacks);
         }
     }
 

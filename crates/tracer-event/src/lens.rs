@@ -30,6 +30,8 @@ pub enum Lens {
     Methods,
     /// Who calls whom, from where, among chosen methods.
     Calls,
+    /// What chosen calls cost: waiting, allocations, exceptions, and what they call.
+    Explain,
     /// Which functions of JNI native code calls, and how long it holds critical sections open.
     Jni,
     /// Marked points and regions of code.
@@ -54,6 +56,7 @@ impl Lens {
         Self::Wall,
         Self::Methods,
         Self::Calls,
+        Self::Explain,
         Self::Jni,
         Self::Markers,
         Self::Typestate,
@@ -98,6 +101,7 @@ impl Lens {
             Self::Wall => "wall",
             Self::Methods => "methods",
             Self::Calls => "calls",
+            Self::Explain => "explain",
             Self::Jni => "jni",
             Self::Markers => "markers",
             Self::Typestate => "typestate",

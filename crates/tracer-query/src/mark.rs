@@ -57,13 +57,28 @@ impl Marker {
         self.is_of(OBJECTS)
     }
 
+    /// Whether its regions are what `explain-call` was asked for, or are told of within these.
+    pub fn is_of_explained(&self) -> bool {
+        [EXPLAINED, WITHIN].contains(&&*self.token) && self.is_for(EXPLAINED)
+    }
+
     fn is_of(&self, client: &str) -> bool {
-        self.token == client && self.subscribers.iter().any(|subscriber| subscriber == client)
+        self.token == client && self.is_for(client)
+    }
+
+    fn is_for(&self, client: &str) -> bool {
+        self.subscribers.iter().any(|subscriber| subscriber == client)
     }
 }
 
 /// The client of chosen methods, and the token of their marker. No user names it.
 pub const CALLS: &str = "calls";
+
+/// The client of calls whose costs are asked for, and the token of their marker. No user names it.
+pub const EXPLAINED: &str = "explained";
+
+/// The token of the marker of what is told of within these calls.
+pub const WITHIN: &str = "within";
 
 /// The client of allocations in chosen code, and the token of their marker. No user names it, either.
 pub const OBJECTS: &str = "objects";

@@ -56,6 +56,9 @@ pub(super) struct InsideOptions {
     /// The marker of allocations in them.
     #[arg(skip)]
     pub(super) objects: Option<Wish>,
+    /// The markers of calls whose costs are asked for, and of what is told of within them.
+    #[arg(skip)]
+    pub(super) explained: Vec<Wish>,
     /// Whether it is asked who calls whom, too.
     #[arg(skip)]
     pub(super) callers: bool,
@@ -93,7 +96,8 @@ pub(super) struct Wanted {
 impl InsideOptions {
     /// The lenses of what is named.
     pub(super) fn lenses(&self) -> Vec<Lens> {
-        let markers = self.markers.is_named() || self.calls.is_some() || self.objects.is_some();
+        let chosen = self.calls.iter().chain(&self.objects).chain(&self.explained).next();
+        let markers = self.markers.is_named() || chosen.is_some();
         let named = [(markers, Lens::Markers), (!self.property.is_empty(), Lens::Typestate)];
         named.into_iter().filter(|(is_named, _)| self.inside && *is_named).map(|(_, lens)| lens).collect()
     }
@@ -204,10 +208,10 @@ impl Wanted {
 impl InsideOptions {
     /// Adds the markers of what `--lane inside` counts to those that were named.
     fn add_chosen(&self, spec: &mut Spec) -> Result<(), Failure> {
-        for wish in self.calls.iter().chain(&self.objects) {
+        for wish in self.calls.iter().chain(&self.objects).chain(&self.explained) {
             if spec.wishes.iter().any(|other| other.marker.name == wish.marker.name) {
                 return Err(Failure::usage(
-                    format!("the name `{}` is that of what --lane inside counts", wish.marker.name),
+                    format!("the name `{}` is that of another marker", wish.marker.name),
                     "give the marker another name".to_owned(),
                 ));
             }

@@ -109,7 +109,7 @@ fn nothing_chosen(how: &str) -> Failure {
     Failure::usage("--lane inside needs to know into which methods it is to weave", format!("choose them with {how}"))
 }
 
-fn all_named(patterns: &[String]) -> Result<Vec<Named>, Failure> {
+pub(super) fn all_named(patterns: &[String]) -> Result<Vec<Named>, Failure> {
     patterns.iter().map(|text| named(text)).collect()
 }
 

@@ -37,7 +37,8 @@ use crate::{
 };
 
 /// Sections of lenses that are there because they were asked for, before those that stand beside them.
-const ASKED_FOR: [&str; 8] = [
+const ASKED_FOR: [&str; 9] = [
+    Lens::Explain.id(),
     Lens::Methods.id(),
     Lens::Calls.id(),
     Lens::Alloc.id(),

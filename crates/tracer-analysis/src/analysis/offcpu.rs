@@ -14,7 +14,7 @@ use tracer_common::stack::STACK_FIRST;
 
 use super::{
     Analysis, Context, Lens,
-    distribution::{Durations, Latencies},
+    distribution::{Durations, Latencies, class},
     ended::{self, EndedThreads},
     profile::{self, Amount},
     rare::Replaced,
@@ -78,14 +78,6 @@ impl Default for Offcpu {
             stack_steps: StackSteps::default(),
         }
     }
-}
-
-/// The class of a duration: its highest bit and the five below it, so that classes are 3 % wide or less.
-fn class(ns: u64) -> u16 {
-    let bits = u64::BITS - ns.leading_zeros();
-    let shift = bits.saturating_sub(6);
-    // Below 64 times 64, so it fits.
-    u16::try_from(u64::from(shift) * 64 + (ns >> shift)).unwrap_or(u16::MAX)
 }
 
 /// Reasons of stacks, each found once.

@@ -5,7 +5,7 @@ use tracer_common::marks::WordKind;
 
 use super::{Context, EndedThreads, Lens, Scaled};
 use crate::{
-    client::{Client, ClientReport, Dispatch, EndedIndices, Ending, Exit, Instance, Reporting, Thread},
+    client::{Client, ClientReport, Dispatch, EndedIndices, Ending, Exit, Instance, Known, Reporting, Thread},
     event::{SubjectId, Tid},
     item::GuardAction,
     mark::{CALLS, Inside, MarkBatch, Marker, Switched},
@@ -102,6 +102,11 @@ impl Woven {
     pub(super) fn section(&self, lens: Lens, title: &str, context: Context<'_>) -> Option<Section> {
         let ClientReport { summary, notes, shapes } = self.report(context)?;
         Some(Section { id: lens.id(), title: title.to_owned(), summary, notes, shapes })
+    }
+
+    /// What is defined so far.
+    pub(super) const fn known(&self) -> &Known {
+        self.dispatch.known()
     }
 
     /// What comes of it; nothing where the other lane counts.

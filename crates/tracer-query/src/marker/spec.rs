@@ -13,7 +13,7 @@ use super::{
     short,
 };
 use crate::{
-    mark::{Asked, CALLS, Marker, OBJECTS},
+    mark::{Asked, CALLS, EXPLAINED, Marker, OBJECTS, WITHIN},
     predicate::{self, Field, Predicate, error::nearest, tree::Expr},
 };
 
@@ -65,6 +65,25 @@ impl Wish {
     /// The marker of allocations in chosen methods, for the lens `alloc`.
     pub fn objects(include: Vec<Named>, except: Vec<Named>) -> Option<Self> {
         Self::of(OBJECTS, (Place::Allocation, Sides::Point), include, except)
+    }
+
+    /// A region whose costs are asked for; nothing where it is a point.
+    pub fn explained(self) -> Option<Self> {
+        let is_region = self.marker.sides == Sides::Region;
+        let marker = Marker {
+            token: EXPLAINED.to_owned(),
+            time: true,
+            subscribers: vec![EXPLAINED.to_owned()],
+            ..self.marker
+        };
+        is_region.then_some(Self { marker, ..self })
+    }
+
+    /// The marker of what is told of within such a region. Nothing where no method is included.
+    pub fn within(include: Vec<Named>, except: Vec<Named>) -> Option<Self> {
+        let wish = Self::of(WITHIN, (Place::Method, Sides::Region), include, except)?;
+        let subscribers = vec![EXPLAINED.to_owned()];
+        Some(Self { marker: Marker { time: true, subscribers, ..wish.marker }, ..wish })
     }
 
     fn of(client: &str, (place, sides): (Place, Sides), include: Vec<Named>, except: Vec<Named>) -> Option<Self> {

@@ -1,0 +1,187 @@
+//! Lens `explain`: what chosen calls cost. A call is a region of woven code with the times of its beginning and end; what other sites of the
+//! session tell of its thread in between is what it cost: where it waited and for what, what it threw and allocated, which monitors it
+//! found taken, and when the JVM had stopped it.
+//!
+//! Events of each thread are kept for a while ([`recent`]), because marks come later than they. When a call has ended ([`calls`]), what
+//! lies within becomes its [`parts`], and these are added up ([`sums`]): over all calls, over those around the median, and of the slowest.
+
+mod calls;
+mod parts;
+mod recent;
+mod stops;
+mod sums;
+mod table;
+
+use std::sync::mpsc::{Receiver, channel};
+
+use self::{
+    calls::{Calls, Finished},
+    parts::Labels,
+    recent::Recent,
+    stops::Stops,
+    sums::Sums,
+};
+use super::{Analysis, Context, EndedThreads, Lens, Scaled, woven::Woven};
+use crate::{
+    event::Event,
+    item::{GuardAction, GuardDecision},
+    mark::{Inside, MarkBatch, Marker},
+    report::{Section, Shape, Summary},
+    stack::Stacks,
+    text::format::plural,
+};
+
+/// The analysis.
+#[derive(Debug)]
+pub struct Explain {
+    woven: Woven,
+    /// Calls that ended in the batch that was handed on last.
+    finished: Receiver<Finished>,
+    recent: Recent,
+    stops: Stops,
+    labels: Labels,
+    sums: Sums,
+    /// Whether the scheduler's sites are away, without which nobody knows how long a call ran.
+    is_blind: bool,
+    /// Groups of sites that were away for a while.
+    away: Vec<String>,
+    in_windows: bool,
+}
+
+/// Names of groups that were away that are kept.
+const MAX_AWAY: usize = 16;
+
+impl Default for Explain {
+    fn default() -> Self {
+        let (sender, finished) = channel();
+        Self {
+            woven: Woven::of(Box::new(Calls::new(sender)), Marker::is_of_explained, Scaled::calls),
+            finished,
+            recent: Recent::default(),
+            stops: Stops::default(),
+            labels: Labels::default(),
+            sums: Sums::default(),
+            is_blind: false,
+            away: Vec::new(),
+            in_windows: false,
+        }
+    }
+}
+
+impl Explain {
+    /// Adds up what came of the calls that have ended.
+    fn take_finished(&mut self, stacks: &Stacks) {
+        while let Ok(call) = self.finished.try_recv() {
+            let Some(place) = self.woven.known().place(call.place) else { continue };
+            let method = self.labels.method(call.place, place);
+            let span = (call.begin_ns, call.end_ns);
+            let seen = call.tid.and_then(|tid| self.recent.within(tid, span));
+            let parts = seen.map(|events| {
+                let mut parts = parts::of(events, span, &mut self.labels, stacks);
+                self.stops.add_to(&mut parts, span);
+                parts.extend(call.within.iter().map(|(place, amount)| {
+                    let callee = self.woven.known().place(*place).map(|known| self.labels.method(*place, known));
+                    (parts::Part::Called(callee.unwrap_or_default()), *amount)
+                }));
+                parts
+            });
+            if let Some(tid) = call.tid.filter(|_| call.is_outermost) {
+                self.recent.forget_before(tid, call.end_ns);
+            }
+            self.sums.add(method, &call, parts);
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let [calls, whole] = self.sums.counts();
+        if calls > whole {
+            notes.push(format!(
+                "Of {} the duration alone is known: they ran on virtual threads, or began so long ago or so busily that not all that happened \
+                 in them was kept.",
+                plural(calls - whole, "call", "calls")
+            ));
+        }
+        if !self.away.is_empty() {
+            notes.push(format!(
+                "The budget took sites away for a while ({}): what they tell of calls is a lower bound, or missing.",
+                self.away.join(", ")
+            ));
+        }
+        if self.in_windows {
+            notes.push(
+                "The marker was on in windows only, so not all calls were seen; table `marker_windows` has the windows."
+                    .to_owned(),
+            );
+        }
+        notes.extend(self.woven.incomplete());
+        notes.extend(self.sums.notes());
+        notes.extend(self.recent.note());
+        notes
+    }
+}
+
+impl Analysis for Explain {
+    fn lens(&self) -> Lens {
+        Lens::Explain
+    }
+
+    fn event(&mut self, event: &Event) {
+        self.stops.event(event);
+        self.recent.event(event, self.is_blind);
+    }
+
+    fn inside(&mut self, inside: &Inside) {
+        self.woven.inside(inside);
+    }
+
+    fn marks(&mut self, batch: &MarkBatch<'_>) {
+        self.woven.marks(batch);
+    }
+
+    fn marks_end(&mut self, stacks: &Stacks) {
+        self.take_finished(stacks);
+    }
+
+    fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.woven.threads_ended(ended);
+        self.recent.threads_ended(ended);
+    }
+
+    fn guard(&mut self, action: &GuardAction) {
+        self.woven.guard(action);
+        let is_away = match action.action {
+            GuardDecision::Detach { .. } | GuardDecision::Stop { .. } => true,
+            GuardDecision::Attach => false,
+            _ => return,
+        };
+        match action.lens {
+            Lens::Markers => self.in_windows |= self.woven.marker(&action.group).is_some(),
+            Lens::Offcpu => {
+                self.is_blind = is_away;
+                self.recent.blind_until(action.time_ns);
+            }
+            _ => {}
+        }
+        if is_away && action.lens != Lens::Markers && !self.away.contains(&action.group) && self.away.len() < MAX_AWAY {
+            self.away.push(action.group.clone());
+        }
+    }
+
+    fn section(&self, context: Context<'_>) -> Section {
+        let [calls, whole] = self.sums.counts();
+        let summary = Summary::new()
+            .int("calls", calls)
+            .int("explained_calls", whole)
+            .int("methods", self.sums.methods() as u64)
+            .int("total_ns", self.sums.total_ns());
+        let tables = table::Tables { sums: &self.sums, labels: &self.labels, context };
+        let mut notes: Vec<String> = tables.sentences();
+        notes.extend(self.notes());
+        let shapes = tables.all().into_iter().filter(|shape| !Shape::is_empty(shape)).collect();
+        Section { id: Lens::Explain.id(), title: "What calls cost".to_owned(), summary, notes, shapes }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! What happened on each thread lately: calls are known when they have ended, and marks of them come later still.
+
+use std::collections::VecDeque;
+
+use super::super::{
+    ended::EndedThreads,
+    offcpu::reason::Left,
+    table::FastMap,
+};
+use crate::{
+    event::{Event, MonitorAction, NameId, Payload, StackId, Tid},
+    text::format::count,
+};
+
+/// Most events that are kept, of all threads together: some 16 MiB.
+const MAX_KEPT: usize = 1 << 18;
+
+/// What happened to a thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    /// It was off its CPU until now.
+    Away { blocked_ns: u64, run_queue_ns: u64, left: Left },
+    /// A clock found it running.
+    Sampled { period_ns: u64 },
+    /// It made an exception.
+    Thrown { class: NameId },
+    /// It allocated, or this stands for what it allocated.
+    Allocated { class: NameId, bytes: u64 },
+    /// It found a monitor taken.
+    Contended { class: NameId },
+}
+
+impl What {
+    fn of(payload: &Payload) -> Option<Self> {
+        Some(match *payload {
+            Payload::OffCpu { blocked_ns, run_queue_ns, task_state, syscall } => {
+                Self::Away { blocked_ns, run_queue_ns, left: Left { task_state, syscall } }
+            }
+            Payload::CpuSample { period_ns } => Self::Sampled { period_ns },
+            Payload::ExceptionCreated { class } => Self::Thrown { class },
+            Payload::AllocInNewTlab { class, tlab_bytes, .. } => Self::Allocated { class, bytes: tlab_bytes },
+            Payload::AllocOutsideTlab { class, object_bytes } => Self::Allocated { class, bytes: object_bytes },
+            Payload::Monitor { action: MonitorAction::ContendedEnter { .. }, class, .. } => Self::Contended { class },
+            _ => return None,
+        })
+    }
+}
+
+/// An event of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Happened {
+    pub(super) time_ns: u64,
+    pub(super) stack: StackId,
+    pub(super) what: What,
+}
+
+#[derive(Debug, Default)]
+struct OfThread {
+    events: VecDeque<Happened>,
+    /// What happened up to then is not kept.
+    from_ns: u64,
+}
+
+/// The events.
+#[derive(Debug, Default)]
+pub(super) struct Recent {
+    threads: FastMap<Tid, OfThread>,
+    kept: usize,
+    /// Left out because there were too many.
+    left_out: u64,
+    /// Up to then not all was seen of any thread.
+    blind_until_ns: u64,
+}
+
+impl Recent {
+    /// Takes an event. `is_blind`: of what matters most nothing comes.
+    pub(super) fn event(&mut self, event: &Event, is_blind: bool) {
+        let Some(what) = What::of(&event.payload) else { return };
+        if is_blind {
+            self.blind_until(event.time_ns);
+        }
+        if self.kept >= MAX_KEPT {
+            self.halve();
+        }
+        let Event { time_ns, tid, stack, .. } = *event;
+        self.threads.entry(tid).or_default().events.push_back(Happened { time_ns, stack, what });
+        self.kept += 1;
+    }
+
+    /// Up to this time calls cannot be explained.
+    pub(super) fn blind_until(&mut self, time_ns: u64) {
+        self.blind_until_ns = self.blind_until_ns.max(time_ns);
+    }
+
+    /// The older half of what each thread has makes room.
+    fn halve(&mut self) {
+        for of in self.threads.values_mut() {
+            let gone = of.events.len().div_ceil(2);
+            if let Some(last) = of.events.drain(..gone).last() {
+                of.from_ns = last.time_ns;
+            }
+            self.kept -= gone;
+            self.left_out += gone as u64;
+        }
+        self.threads.retain(|_, of| !of.events.is_empty());
+        self.threads.shrink_to(self.threads.len() * 2);
+    }
+
+    /// What happened on a thread in a stretch of time; nothing where not all of that is kept.
+    pub(super) fn within(&self, tid: Tid, (begin_ns, end_ns): (u64, u64)) -> Option<impl Iterator<Item = &Happened>> {
+        if begin_ns < self.blind_until_ns {
+            return None;
+        }
+        let of = self.threads.get(&tid);
+        if of.is_some_and(|of| begin_ns < of.from_ns) {
+            return None;
+        }
+        let events = of.map(|of| of.events.iter()).unwrap_or_default();
+        Some(events.filter(move |event| (begin_ns..=end_ns).contains(&event.time_ns)))
+    }
+
+    /// Nobody will ask for what happened on a thread before.
+    pub(super) fn forget_before(&mut self, tid: Tid, time_ns: u64) {
+        if let Some(of) = self.threads.get_mut(&tid) {
+            let gone = of.events.partition_point(|event| event.time_ns <= time_ns);
+            of.events.drain(..gone);
+            of.from_ns = of.from_ns.max(time_ns);
+            self.kept -= gone;
+        }
+    }
+
+    /// Takes notice of threads that ended.
+    pub(super) fn threads_ended(&mut self, ended: &EndedThreads) {
+        for tid in ended.iter() {
+            if let Some(of) = self.threads.remove(&tid) {
+                self.kept -= of.events.len();
+            }
+        }
+    }
+
+    /// A sentence where too much happened.
+    pub(super) fn note(&self) -> Option<String> {
+        (self.left_out > 0).then(|| {
+            format!(
+                "{} events were forgotten before calls around them ended: at most {} are kept.",
+                count(self.left_out),
+                count(MAX_KEPT as u64)
+            )
+        })
+    }
+}

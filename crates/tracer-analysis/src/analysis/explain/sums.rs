@@ -1,0 +1,155 @@
+//! What parts of calls add up to: over all calls of a method, over those around its median, and of its slowest ones.
+
+use std::{cmp::Reverse, collections::BTreeMap};
+
+use super::{
+    super::{
+        distribution::{Durations, Latencies, class},
+        table::{FastMap, Keyed, Merge},
+    },
+    calls::Finished,
+    parts::{Amount, Label, Part, Parts},
+};
+use crate::event::Tid;
+
+/// Most methods with sums of their own.
+const METHODS: usize = 256;
+/// Most combinations of method and part.
+const PARTS: usize = 32_768;
+/// Most combinations of method, class of duration, and part.
+const OF_CLASSES: usize = 131_072;
+/// Calls of a method that are kept whole.
+pub(super) const SLOWEST: usize = 5;
+/// Calls around the median: from and to these shares of all.
+const AROUND_MEDIAN: [f64; 2] = [0.4, 0.6];
+
+/// A call that is kept.
+#[derive(Clone, Debug)]
+pub(super) struct Slow {
+    pub(super) duration_ns: u64,
+    pub(super) begin_ns: u64,
+    pub(super) tid: Option<Tid>,
+    pub(super) thrown: bool,
+    /// Nothing where only the duration is known.
+    pub(super) parts: Option<Parts>,
+}
+
+/// Calls of a method.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OfMethod {
+    pub(super) latencies: Latencies<2>,
+    pub(super) thrown: u64,
+    /// Of these all that happened is known.
+    pub(super) whole: Durations,
+    /// The slowest first.
+    pub(super) slowest: Vec<Slow>,
+}
+
+/// The sums.
+#[derive(Debug)]
+pub(super) struct Sums {
+    methods: FastMap<Label, OfMethod>,
+    parts: Keyed<(Label, Part), Amount>,
+    classes: Keyed<(Label, u16), Durations>,
+    parts_of_classes: Keyed<(Label, u16, Part), Amount>,
+}
+
+impl Default for Sums {
+    fn default() -> Self {
+        Self {
+            methods: FastMap::default(),
+            parts: Keyed::new(PARTS),
+            classes: Keyed::new(PARTS),
+            parts_of_classes: Keyed::new(OF_CLASSES),
+        }
+    }
+}
+
+impl Sums {
+    /// Adds a call; of one whose parts are not known the duration counts.
+    pub(super) fn add(&mut self, method: Label, call: &Finished, parts: Option<Parts>) {
+        let is_known = self.methods.len() < METHODS || self.methods.contains_key(&method);
+        let method = if is_known { method } else { Label::default() };
+        let duration_ns = call.end_ns.saturating_sub(call.begin_ns);
+        let of = self.methods.entry(method).or_default();
+        of.latencies.record(duration_ns);
+        of.thrown += u64::from(call.thrown);
+        if let Some(parts) = &parts {
+            of.whole.record(duration_ns);
+            let class = class(duration_ns);
+            self.classes.entry((method, class)).record(duration_ns);
+            for (part, amount) in parts {
+                self.parts.entry((method, *part)).merge(amount);
+                self.parts_of_classes.entry((method, class, *part)).merge(amount);
+            }
+        }
+        let Finished { begin_ns, tid, thrown, .. } = *call;
+        if of.slowest.len() < SLOWEST || of.slowest.last().is_some_and(|least| least.duration_ns < duration_ns) {
+            of.slowest.push(Slow { duration_ns, begin_ns, tid, thrown, parts });
+            of.slowest.sort_by_key(|slow| Reverse(slow.duration_ns));
+            of.slowest.truncate(SLOWEST);
+        }
+    }
+
+    /// Calls that have ended, and those of them of which all that happened is known.
+    pub(super) fn counts(&self) -> [u64; 2] {
+        let sum = |count: fn(&OfMethod) -> u64| self.methods.values().map(count).sum();
+        [sum(|of| of.latencies.durations.count), sum(|of| of.whole.count)]
+    }
+
+    /// Methods that were called.
+    pub(super) fn methods(&self) -> usize {
+        self.methods.len()
+    }
+
+    /// The time of all calls.
+    pub(super) fn total_ns(&self) -> u64 {
+        self.methods.values().fold(0, |sum, of| sum.saturating_add(of.latencies.durations.total_ns))
+    }
+
+    /// The methods, those with most time first.
+    pub(super) fn by_time(&self) -> Vec<(Label, &OfMethod)> {
+        let mut methods: Vec<_> = self.methods.iter().map(|(label, of)| (*label, of)).collect();
+        methods.sort_by_key(|(label, of)| (Reverse(of.latencies.durations.total_ns), *label));
+        methods
+    }
+
+    /// What the calls of a method consist of.
+    pub(super) fn parts_of(&self, method: Label) -> Parts {
+        self.parts.iter().filter(|((of, _), _)| *of == method).map(|((_, part), amount)| (*part, *amount)).collect()
+    }
+
+    /// The calls of a method around its median: how many and how long, and what they consist of.
+    pub(super) fn around_median(&self, method: Label) -> (Durations, Parts) {
+        let of_method = self.classes.iter().filter(|((of, _), _)| *of == method);
+        let classes: BTreeMap<u16, Durations> = of_method.map(|((_, class), durations)| (*class, *durations)).collect();
+        let all: u64 = classes.values().map(|durations| durations.count).sum();
+        let [from, to] = AROUND_MEDIAN.map(|share| share * all as f64);
+        let (mut before, mut around) = (0, Durations::default());
+        let mut chosen = Vec::new();
+        for (class, durations) in classes {
+            let behind = before + durations.count;
+            if behind as f64 > from && (before as f64) < to {
+                around.merge(&durations);
+                chosen.push(class);
+            }
+            before = behind;
+        }
+        let mut parts = Parts::new();
+        for ((of, class, part), amount) in self.parts_of_classes.iter() {
+            if *of == method && chosen.contains(class) {
+                parts.entry(*part).or_default().merge(amount);
+            }
+        }
+        (around, parts)
+    }
+
+    /// Sentences where a bound was reached.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let notes = [
+            self.parts.note("combinations of method and part"),
+            self.parts_of_classes.note("combinations of method, class of duration and part"),
+        ];
+        notes.into_iter().flatten().collect()
+    }
+}

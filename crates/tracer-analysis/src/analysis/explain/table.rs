@@ -1,0 +1,446 @@
+//! What is shown of the sums: tables, each with all calls of a method, those around its median, and the slowest one side by side.
+
+use super::{
+    super::{
+        Context,
+        distribution::Durations,
+        table::{REPORT_ROWS, column},
+    },
+    parts::{Amount, Label, Labels, Part, Parts},
+    sums::{OfMethod, Slow, Sums},
+};
+use crate::{
+    report::{Cell, Column, Shape, Table, Unit},
+    text::format,
+};
+
+/// What the tables are made of.
+pub(super) struct Tables<'a> {
+    pub(super) sums: &'a Sums,
+    pub(super) labels: &'a Labels,
+    pub(super) context: Context<'a>,
+}
+
+/// A method with what its calls consist of.
+struct Method<'a> {
+    name: &'a str,
+    of: &'a OfMethod,
+    all: Parts,
+    around: Durations,
+    typical: Parts,
+}
+
+/// A part of a method's calls.
+struct Row<'a> {
+    method: &'a Method<'a>,
+    part: Part,
+    all: Amount,
+    /// Of all calls around the median together.
+    typical: Amount,
+    /// Nothing where only the duration of the slowest one is known.
+    slowest: Option<Amount>,
+}
+
+impl Row<'_> {
+    fn per_call(&self, amount: u64) -> Cell {
+        mean(amount, self.method.of.whole.count)
+    }
+
+    fn per_typical_call(&self, amount: u64) -> Cell {
+        mean(amount, self.method.around.count)
+    }
+
+    fn slowest(&self, amount: fn(&Amount) -> u64) -> Cell {
+        self.slowest.as_ref().map_or(Cell::Missing, |of| amount(of).into())
+    }
+}
+
+fn mean(sum: u64, count: u64) -> Cell {
+    if count == 0 { Cell::Missing } else { Cell::Float(sum as f64 / count as f64) }
+}
+
+/// A mean that is shown in whole ns or bytes.
+fn whole_mean(sum: u64, count: u64) -> Cell {
+    sum.checked_div(count).map_or(Cell::Missing, Cell::Int)
+}
+
+fn percent(part: u64, of: u64) -> Cell {
+    if of == 0 { Cell::Missing } else { Cell::Float(100.0 * part as f64 / of as f64) }
+}
+
+/// The parts that one of these is asked of, added up.
+fn sum_of(parts: &Parts, is_wanted: fn(&Part) -> bool) -> Amount {
+    let mut sum = Amount::default();
+    for (_, amount) in parts.iter().filter(|(part, _)| is_wanted(part)) {
+        super::super::table::Merge::merge(&mut sum, amount);
+    }
+    sum
+}
+
+const fn is_away(part: &Part) -> bool {
+    matches!(part, Part::Away(..))
+}
+
+const fn is_time(part: &Part) -> bool {
+    matches!(part, Part::Running | Part::Away(..))
+}
+
+const fn is_stopped(part: &Part) -> bool {
+    matches!(part, Part::Stopped { .. })
+}
+
+const fn is_allocated(part: &Part) -> bool {
+    matches!(part, Part::Allocated(..))
+}
+
+const fn is_thrown(part: &Part) -> bool {
+    matches!(part, Part::Thrown(..))
+}
+
+const fn is_contended(part: &Part) -> bool {
+    matches!(part, Part::Contended(..))
+}
+
+const fn is_called(part: &Part) -> bool {
+    matches!(part, Part::Called(_))
+}
+
+const fn is_sampled(part: &Part) -> bool {
+    matches!(part, Part::Sampled(_))
+}
+
+impl<'a> Tables<'a> {
+    /// All tables; those without rows, too.
+    pub(super) fn all(&self) -> Vec<Shape> {
+        let methods = self.methods();
+        let shapes = vec![
+            self.explained(&methods),
+            self.time(&methods),
+            self.calls(&methods),
+            self.allocations(&methods),
+            self.things(&methods, ("explained_exceptions", "Exceptions within"), is_thrown),
+            self.things(&methods, ("explained_monitors", "Monitors that were taken"), is_contended),
+            self.cpu(&methods),
+            self.slowest(&methods),
+        ];
+        let most_time = self.sums.by_time().first().map(|(_, of)| *of);
+        let times = most_time.and_then(|of| of.latencies.shape_with_curve("explained_times", "Durations of the first method's calls"));
+        shapes.into_iter().chain(times).collect()
+    }
+
+    fn methods(&self) -> Vec<Method<'_>> {
+        let method = |(label, of)| {
+            let (around, typical) = self.sums.around_median(label);
+            Method { name: self.labels.text(label), of, all: self.sums.parts_of(label), around, typical }
+        };
+        self.sums.by_time().into_iter().map(method).collect()
+    }
+
+    /// In words, of the method with most time.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let Some((label, of)) = self.sums.by_time().into_iter().next() else {
+            return vec!["No call has ended that was asked for.".to_owned()];
+        };
+        let durations = of.latencies.durations;
+        let mut sentences = vec![format!(
+            "{}: {}; half took at most {}, 99 % at most {}, the longest {}.",
+            self.labels.text(label),
+            format::plural(durations.count, "call", "calls"),
+            format::duration(of.latencies.percentile(50.0)),
+            format::duration(of.latencies.percentile(99.0)),
+            format::duration(durations.max_ns),
+        )];
+        sentences.extend(self.said("Of their time", &self.sums.parts_of(label), of.whole.total_ns));
+        if let Some(Slow { duration_ns, parts: Some(parts), .. }) = of.slowest.first().filter(|_| durations.count > 1) {
+            sentences.extend(self.said("Of the longest one's", parts, *duration_ns));
+        }
+        sentences
+    }
+
+    /// The largest parts of a time.
+    fn said(&self, what: &str, parts: &Parts, total_ns: u64) -> Option<String> {
+        let mut times: Vec<_> = parts.iter().filter(|(part, _)| is_time(part)).collect();
+        times.sort_by_key(|(_, amount)| std::cmp::Reverse(amount.sum));
+        let share = |ns: u64| 100.0 * ns as f64 / total_ns.max(1) as f64;
+        let large = times.into_iter().take(SAID).filter(|(_, amount)| share(amount.sum) >= LEAST_SAID);
+        let said: Vec<String> =
+            large.map(|(part, amount)| format!("{:.0} % {}", share(amount.sum), self.doing(part))).collect();
+        (!said.is_empty()).then(|| format!("{what} they spent {}.", said.join(", ")).replace("one's they", "one's it"))
+    }
+
+    /// What a thread did in a part of the time.
+    fn doing(&self, part: &Part) -> String {
+        match part {
+            Part::Away(reason, site) => format!("in {} at {}", reason.title(), self.labels.text(*site)),
+            _ => "on a CPU".to_owned(),
+        }
+    }
+
+    /// The rows of some parts, those of the methods one after the other, the largest first.
+    fn rows<'b>(&self, methods: &'b [Method<'b>], is_wanted: fn(&Part) -> bool) -> Vec<Row<'b>> {
+        let mut rows = Vec::new();
+        for method in methods {
+            let slowest = method.of.slowest.first().and_then(|slow| slow.parts.as_ref());
+            let mut of_method: Vec<Row<'_>> = (method.all.iter().filter(|(part, _)| is_wanted(part)))
+                .map(|(part, all)| Row {
+                    method,
+                    part: *part,
+                    all: *all,
+                    typical: method.typical.get(part).copied().unwrap_or_default(),
+                    slowest: slowest.map(|parts| parts.get(part).copied().unwrap_or_default()),
+                })
+                .collect();
+            of_method.sort_by_key(|row| std::cmp::Reverse((row.all.sum, row.all.count)));
+            rows.extend(of_method);
+        }
+        rows.truncate(REPORT_ROWS);
+        rows
+    }
+
+    fn class_and_site(&self, part: &Part) -> [Cell; 2] {
+        match part {
+            Part::Thrown(class, site) | Part::Allocated(class, site) | Part::Contended(class, site) => {
+                [self.context.names.class(*class).into(), self.site(*site)]
+            }
+            Part::Sampled(site) | Part::Called(site) => [Cell::Missing, self.site(*site)],
+            Part::Running | Part::Away(..) | Part::Stopped { .. } => [Cell::Missing, Cell::Missing],
+        }
+    }
+
+    fn site(&self, label: Label) -> Cell {
+        self.labels.text(label).into()
+    }
+
+    /// A row for each method.
+    fn explained(&self, methods: &[Method<'_>]) -> Shape {
+        let columns = vec![
+            METHOD,
+            column("calls", "Calls", Unit::Count),
+            column("thrown", "By exception", Unit::Count),
+            column("total_ns", "Total", Unit::Ns),
+            column("p50_ns", "p50", Unit::Ns),
+            column("p99_ns", "p99", Unit::Ns),
+            column("longest_ns", "Longest", Unit::Ns),
+            column("explained_calls", "Explained", Unit::Count),
+            column("running_ns", "On CPU / call", Unit::Ns),
+            column("away_ns", "Waiting / call", Unit::Ns),
+            column("stopped_ns", "Stopped / call", Unit::Ns),
+            column("allocated_bytes", "Allocated / call", Unit::Bytes),
+            column("exceptions_per_call", "Exceptions / call", Unit::Count),
+            column("contended_per_call", "Taken monitors / call", Unit::Count),
+            column("calls_within_per_call", "Calls within / call", Unit::Count),
+        ];
+        let row = |method: &Method<'_>| {
+            let Method { name, of, all, .. } = method;
+            let (durations, calls) = (of.latencies.durations, of.whole.count);
+            vec![
+                (*name).into(),
+                durations.count.into(),
+                of.thrown.into(),
+                durations.total_ns.into(),
+                of.latencies.percentile(50.0).into(),
+                of.latencies.percentile(99.0).into(),
+                durations.max_ns.into(),
+                calls.into(),
+                whole_mean(sum_of(all, |part| *part == Part::Running).sum, calls),
+                whole_mean(sum_of(all, is_away).sum, calls),
+                whole_mean(sum_of(all, is_stopped).sum, calls),
+                whole_mean(sum_of(all, is_allocated).sum, calls),
+                mean(sum_of(all, is_thrown).count, calls),
+                mean(sum_of(all, is_contended).count, calls),
+                mean(sum_of(all, is_called).count, calls),
+            ]
+        };
+        table("explained", "What a call costs", columns, methods.iter().map(row))
+    }
+
+    /// Where the time goes.
+    fn time(&self, methods: &[Method<'_>]) -> Shape {
+        let columns = vec![
+            METHOD,
+            column("what", "What", Unit::Text),
+            column("site", "Place", Unit::Text),
+            column("count", "Times", Unit::Count),
+            column("total_ns", "Total", Unit::Ns),
+            column("share_percent", "Share", Unit::Percent),
+            column("mean_ns", "Mean call", Unit::Ns),
+            column("median_ns", "Median call", Unit::Ns),
+            column("slowest_ns", "Slowest call", Unit::Ns),
+        ];
+        let row = |row: Row<'_>| {
+            let (what, site) = match row.part {
+                Part::Away(reason, site) => (reason.title(), self.site(site)),
+                _ => ("on CPU", Cell::Missing),
+            };
+            let count = if row.part == Part::Running { Cell::Missing } else { row.all.count.into() };
+            vec![
+                row.method.name.into(),
+                what.into(),
+                site,
+                count,
+                row.all.sum.into(),
+                percent(row.all.sum, row.method.of.whole.total_ns),
+                whole_mean(row.all.sum, row.method.of.whole.count),
+                whole_mean(row.typical.sum, row.method.around.count),
+                row.slowest(|amount| amount.sum),
+            ]
+        };
+        table("explained_time", "Where the time goes", columns, self.rows(methods, is_time).into_iter().map(row))
+    }
+
+    /// What was called.
+    fn calls(&self, methods: &[Method<'_>]) -> Shape {
+        let columns = vec![
+            METHOD,
+            column("callee", "Calls", Unit::Text),
+            column("count", "Times", Unit::Count),
+            column("per_call", "Times / call", Unit::Count),
+            column("self_ns", "Own time", Unit::Ns),
+            column("mean_ns", "Mean call", Unit::Ns),
+            column("median_ns", "Median call", Unit::Ns),
+            column("slowest_ns", "Slowest call", Unit::Ns),
+            column("slowest_count", "Times in it", Unit::Count),
+        ];
+        let row = |row: Row<'_>| {
+            let [_, callee] = self.class_and_site(&row.part);
+            vec![
+                row.method.name.into(),
+                callee,
+                row.all.count.into(),
+                row.per_call(row.all.count),
+                row.all.sum.into(),
+                whole_mean(row.all.sum, row.method.of.whole.count),
+                whole_mean(row.typical.sum, row.method.around.count),
+                row.slowest(|amount| amount.sum),
+                row.slowest(|amount| amount.count),
+            ]
+        };
+        table("explained_calls", "Calls within", columns, self.rows(methods, is_called).into_iter().map(row))
+    }
+
+    /// What was allocated, by the estimate of the lens `alloc`.
+    fn allocations(&self, methods: &[Method<'_>]) -> Shape {
+        let columns = vec![
+            METHOD,
+            column("class", "Class", Unit::Text),
+            column("site", "Place", Unit::Text),
+            column("samples", "Samples", Unit::Count),
+            column("estimated_bytes", "Allocated", Unit::Bytes),
+            column("share_percent", "Share", Unit::Percent),
+            column("bytes_per_call", "Per call", Unit::Bytes),
+        ];
+        let row = |row: Row<'_>| {
+            let [class, site] = self.class_and_site(&row.part);
+            vec![
+                row.method.name.into(),
+                class,
+                site,
+                row.all.count.into(),
+                row.all.sum.into(),
+                percent(row.all.sum, sum_of(&row.method.all, is_allocated).sum),
+                whole_mean(row.all.sum, row.method.of.whole.count),
+            ]
+        };
+        let rows = self.rows(methods, is_allocated).into_iter().map(row);
+        table("explained_allocations", "Allocated within", columns, rows)
+    }
+
+    /// What is counted: exceptions, or monitors.
+    fn things(&self, methods: &[Method<'_>], (id, title): (&'static str, &str), is_wanted: fn(&Part) -> bool) -> Shape {
+        let columns = vec![
+            METHOD,
+            column("class", "Class", Unit::Text),
+            column("site", "Place", Unit::Text),
+            column("count", "Times", Unit::Count),
+            column("per_call", "Times / call", Unit::Count),
+            column("median_per_call", "In a median call", Unit::Count),
+            column("slowest_count", "In the slowest", Unit::Count),
+        ];
+        let row = |row: Row<'_>| {
+            let [class, site] = self.class_and_site(&row.part);
+            vec![
+                row.method.name.into(),
+                class,
+                site,
+                row.all.count.into(),
+                row.per_call(row.all.count),
+                row.per_typical_call(row.typical.count),
+                row.slowest(|amount| amount.count),
+            ]
+        };
+        table(id, title, columns, self.rows(methods, is_wanted).into_iter().map(row))
+    }
+
+    /// Where it ran, by samples.
+    fn cpu(&self, methods: &[Method<'_>]) -> Shape {
+        let columns = vec![
+            METHOD,
+            column("site", "Place", Unit::Text),
+            column("samples", "Samples", Unit::Count),
+            column("share_percent", "Share", Unit::Percent),
+        ];
+        let row = |row: Row<'_>| {
+            let [_, site] = self.class_and_site(&row.part);
+            let all = sum_of(&row.method.all, is_sampled).count;
+            vec![row.method.name.into(), site, row.all.count.into(), percent(row.all.count, all)]
+        };
+        table("explained_cpu", "Where it runs", columns, self.rows(methods, is_sampled).into_iter().map(row))
+    }
+
+    /// The slowest calls of each method.
+    fn slowest(&self, methods: &[Method<'_>]) -> Shape {
+        let columns = vec![
+            METHOD,
+            column("duration_ns", "Duration", Unit::Ns),
+            column("at_ns", "Began at", Unit::Ns),
+            column("thread", "Thread", Unit::Text),
+            column("tid", "Thread id", Unit::Count),
+            column("ended", "Ended by", Unit::Text),
+            column("running_ns", "On CPU", Unit::Ns),
+            column("away_ns", "Waiting", Unit::Ns),
+            column("stopped_ns", "Stopped", Unit::Ns),
+            column("allocated_bytes", "Allocated", Unit::Bytes),
+            column("exceptions", "Exceptions", Unit::Count),
+            column("contended", "Taken monitors", Unit::Count),
+            column("longest", "Longest part", Unit::Text),
+            column("longest_ns", "Which took", Unit::Ns),
+        ];
+        let row = |method: &str, slow: &Slow| {
+            let names = self.context.names;
+            let of = |is_wanted: fn(&Part) -> bool, amount: fn(Amount) -> u64| {
+                slow.parts.as_ref().map_or(Cell::Missing, |parts| amount(sum_of(parts, is_wanted)).into())
+            };
+            let times = slow.parts.iter().flatten().filter(|(part, _)| is_time(part));
+            let longest = times.max_by_key(|(_, amount)| amount.sum);
+            vec![
+                method.into(),
+                slow.duration_ns.into(),
+                slow.begin_ns.saturating_sub(self.context.span.start_ns).into(),
+                slow.tid.map_or(Cell::Missing, |tid| names.thread(tid).into()),
+                slow.tid.map_or(Cell::Missing, |tid| u64::from(tid.0).into()),
+                if slow.thrown { "exception" } else { "return" }.into(),
+                of(|part| *part == Part::Running, |amount| amount.sum),
+                of(is_away, |amount| amount.sum),
+                of(is_stopped, |amount| amount.sum),
+                of(is_allocated, |amount| amount.sum),
+                of(is_thrown, |amount| amount.count),
+                of(is_contended, |amount| amount.count),
+                longest.map_or(Cell::Missing, |(part, _)| self.doing(part).into()),
+                longest.map_or(Cell::Missing, |(_, amount)| amount.sum.into()),
+            ]
+        };
+        let rows = methods.iter().flat_map(|method| method.of.slowest.iter().map(|slow| row(method.name, slow)));
+        table("explained_slowest", "The slowest calls", columns, rows)
+    }
+}
+
+/// Parts of a time that a sentence names, if they are at least so many percent.
+const SAID: usize = 3;
+const LEAST_SAID: f64 = 1.0;
+
+/// The first column of each table.
+const METHOD: Column = column("method", "Method", Unit::Text);
+
+fn table(id: &'static str, title: &str, columns: Vec<Column>, rows: impl Iterator<Item = Vec<Cell>>) -> Shape {
+    Shape::Table(Table { id, title: title.to_owned(), columns, rows: rows.take(REPORT_ROWS).collect() })
+}
