@@ -19,8 +19,14 @@ public final class Shop {
             Thread orders = new Thread(Shop::orders, "orders");
             orders.start();
             orders.join();
-            System.out.println("DONE calls=" + ORDERS + " priced=" + 3 * ORDERS + " caught=" + 2 * ORDERS
-                    + " taken=" + ORDERS / 10 + " thrown=" + ORDERS / 10);
+            System.out.println("expected calls Shop.order " + ORDERS);
+            System.out.println("expected thrown Shop.order " + ORDERS / 10);
+            System.out.println("expected within Shop.price " + 3 * ORDERS);
+            System.out.println("expected within Shop.check " + 2 * ORDERS);
+            System.out.println("expected exceptions java.lang.IllegalArgumentException " + 2 * ORDERS);
+            System.out.println("expected exceptions java.lang.IllegalStateException " + ORDERS / 10);
+            System.out.println("expected taken java.lang.Object " + ORDERS / 10);
+            System.out.println("DONE");
         }
     }
 

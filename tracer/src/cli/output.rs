@@ -378,11 +378,20 @@ pub(super) fn print_text(report: &Report, extent: Extent, rest: &str) -> Result<
     match extent {
         Extent::Whole => text::write(report, &options, &mut out)?,
         Extent::Screen => {
+            let explained = alone(report, Lens::Explain);
+            let report = explained.as_ref().unwrap_or(report);
             let screen = text::screen::Screen { lines: text::screen_lines(), first: &ASKED_FOR, rest };
             text::screen::write(report, &options, screen, &mut out)?;
         }
     }
     Ok(out.flush()?)
+}
+
+/// The report with one lens alone, which has on one screen what the others saw; nothing where it has no such lens.
+fn alone(report: &Report, lens: Lens) -> Option<Report> {
+    let mut alone = report.clone();
+    alone.sections.retain(|section| section.id == lens.id());
+    (!alone.sections.is_empty()).then_some(alone)
 }
 
 /// What is to go into a file of this name.

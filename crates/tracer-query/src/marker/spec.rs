@@ -70,12 +70,8 @@ impl Wish {
     /// A region whose costs are asked for; nothing where it is a point.
     pub fn explained(self) -> Option<Self> {
         let is_region = self.marker.sides == Sides::Region;
-        let marker = Marker {
-            token: EXPLAINED.to_owned(),
-            time: true,
-            subscribers: vec![EXPLAINED.to_owned()],
-            ..self.marker
-        };
+        let marker =
+            Marker { token: EXPLAINED.to_owned(), time: true, subscribers: vec![EXPLAINED.to_owned()], ..self.marker };
         is_region.then_some(Self { marker, ..self })
     }
 

@@ -90,7 +90,7 @@ pub(super) fn of<'a>(
                 let waited_ns = if reason == Reason::RunQueue { 0 } else { run_queue_ns.min(blocked_ns) };
                 if waited_ns > 0 {
                     // It was ready by then, and had only no CPU.
-                    parts.entry(Part::Away(Reason::RunQueue, label)).or_default().sum += waited_ns;
+                    parts.entry(Part::Away(Reason::RunQueue, label)).or_default().add(waited_ns);
                 }
                 (Part::Away(reason, label), blocked_ns - waited_ns)
             }

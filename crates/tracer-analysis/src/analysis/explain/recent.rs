@@ -2,11 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::super::{
-    ended::EndedThreads,
-    offcpu::reason::Left,
-    table::FastMap,
-};
+use super::super::{ended::EndedThreads, offcpu::reason::Left, table::FastMap};
 use crate::{
     event::{Event, MonitorAction, NameId, Payload, StackId, Tid},
     text::format::count,

@@ -4,7 +4,8 @@ use super::{
     super::{
         Context,
         distribution::Durations,
-        table::{REPORT_ROWS, column},
+        offcpu::reason::Reason,
+        table::{Merge as _, REPORT_ROWS, column},
     },
     parts::{Amount, Label, Labels, Part, Parts},
     sums::{OfMethod, Slow, Sums},
@@ -72,7 +73,7 @@ fn percent(part: u64, of: u64) -> Cell {
 fn sum_of(parts: &Parts, is_wanted: fn(&Part) -> bool) -> Amount {
     let mut sum = Amount::default();
     for (_, amount) in parts.iter().filter(|(part, _)| is_wanted(part)) {
-        super::super::table::Merge::merge(&mut sum, amount);
+        sum.merge(amount);
     }
     sum
 }
@@ -124,7 +125,8 @@ impl<'a> Tables<'a> {
             self.slowest(&methods),
         ];
         let most_time = self.sums.by_time().first().map(|(_, of)| *of);
-        let times = most_time.and_then(|of| of.latencies.shape_with_curve("explained_times", "Durations of the first method's calls"));
+        let times = most_time
+            .and_then(|of| of.latencies.shape_with_curve("explained_times", "Durations of the first method's calls"));
         shapes.into_iter().chain(times).collect()
     }
 
@@ -150,28 +152,28 @@ impl<'a> Tables<'a> {
             format::duration(of.latencies.percentile(99.0)),
             format::duration(durations.max_ns),
         )];
-        sentences.extend(self.said("Of their time", &self.sums.parts_of(label), of.whole.total_ns));
+        sentences.extend(self.said("All together spent", &self.sums.parts_of(label), of.whole.total_ns));
         if let Some(Slow { duration_ns, parts: Some(parts), .. }) = of.slowest.first().filter(|_| durations.count > 1) {
-            sentences.extend(self.said("Of the longest one's", parts, *duration_ns));
+            sentences.extend(self.said("The longest spent", parts, *duration_ns));
         }
         sentences
     }
 
     /// The largest parts of a time.
-    fn said(&self, what: &str, parts: &Parts, total_ns: u64) -> Option<String> {
+    fn said(&self, who: &str, parts: &Parts, total_ns: u64) -> Option<String> {
         let mut times: Vec<_> = parts.iter().filter(|(part, _)| is_time(part)).collect();
         times.sort_by_key(|(_, amount)| std::cmp::Reverse(amount.sum));
         let share = |ns: u64| 100.0 * ns as f64 / total_ns.max(1) as f64;
         let large = times.into_iter().take(SAID).filter(|(_, amount)| share(amount.sum) >= LEAST_SAID);
         let said: Vec<String> =
             large.map(|(part, amount)| format!("{:.0} % {}", share(amount.sum), self.doing(part))).collect();
-        (!said.is_empty()).then(|| format!("{what} they spent {}.", said.join(", ")).replace("one's they", "one's it"))
+        (!said.is_empty()).then(|| format!("{who} {}.", said.join(", ")))
     }
 
     /// What a thread did in a part of the time.
     fn doing(&self, part: &Part) -> String {
         match part {
-            Part::Away(reason, site) => format!("in {} at {}", reason.title(), self.labels.text(*site)),
+            Part::Away(reason, site) => format!("{} at {}", waiting(*reason), self.labels.text(*site)),
             _ => "on a CPU".to_owned(),
         }
     }
@@ -216,19 +218,19 @@ impl<'a> Tables<'a> {
         let columns = vec![
             METHOD,
             column("calls", "Calls", Unit::Count),
-            column("thrown", "By exception", Unit::Count),
-            column("total_ns", "Total", Unit::Ns),
             column("p50_ns", "p50", Unit::Ns),
-            column("p99_ns", "p99", Unit::Ns),
             column("longest_ns", "Longest", Unit::Ns),
+            column("running_ns", "On CPU", Unit::Ns),
+            column("away_ns", "Off CPU", Unit::Ns),
+            column("allocated_bytes", "Allocated", Unit::Bytes),
+            column("exceptions_per_call", "Exceptions", Unit::Count),
+            column("contended_per_call", "Monitors", Unit::Count),
+            column("calls_within_per_call", "Calls in it", Unit::Count),
+            column("stopped_ns", "Stopped", Unit::Ns),
+            column("thrown", "By exception", Unit::Count),
+            column("p99_ns", "p99", Unit::Ns),
+            column("total_ns", "Total", Unit::Ns),
             column("explained_calls", "Explained", Unit::Count),
-            column("running_ns", "On CPU / call", Unit::Ns),
-            column("away_ns", "Waiting / call", Unit::Ns),
-            column("stopped_ns", "Stopped / call", Unit::Ns),
-            column("allocated_bytes", "Allocated / call", Unit::Bytes),
-            column("exceptions_per_call", "Exceptions / call", Unit::Count),
-            column("contended_per_call", "Taken monitors / call", Unit::Count),
-            column("calls_within_per_call", "Calls within / call", Unit::Count),
         ];
         let row = |method: &Method<'_>| {
             let Method { name, of, all, .. } = method;
@@ -236,22 +238,22 @@ impl<'a> Tables<'a> {
             vec![
                 (*name).into(),
                 durations.count.into(),
-                of.thrown.into(),
-                durations.total_ns.into(),
                 of.latencies.percentile(50.0).into(),
-                of.latencies.percentile(99.0).into(),
                 durations.max_ns.into(),
-                calls.into(),
                 whole_mean(sum_of(all, |part| *part == Part::Running).sum, calls),
                 whole_mean(sum_of(all, is_away).sum, calls),
-                whole_mean(sum_of(all, is_stopped).sum, calls),
                 whole_mean(sum_of(all, is_allocated).sum, calls),
                 mean(sum_of(all, is_thrown).count, calls),
                 mean(sum_of(all, is_contended).count, calls),
                 mean(sum_of(all, is_called).count, calls),
+                whole_mean(sum_of(all, is_stopped).sum, calls),
+                of.thrown.into(),
+                of.latencies.percentile(99.0).into(),
+                durations.total_ns.into(),
+                calls.into(),
             ]
         };
-        table("explained", "What a call costs", columns, methods.iter().map(row))
+        table("explained", "What a call costs: times, bytes and numbers are means", columns, methods.iter().map(row))
     }
 
     /// Where the time goes.
@@ -392,18 +394,18 @@ impl<'a> Tables<'a> {
         let columns = vec![
             METHOD,
             column("duration_ns", "Duration", Unit::Ns),
-            column("at_ns", "Began at", Unit::Ns),
-            column("thread", "Thread", Unit::Text),
-            column("tid", "Thread id", Unit::Count),
-            column("ended", "Ended by", Unit::Text),
-            column("running_ns", "On CPU", Unit::Ns),
-            column("away_ns", "Waiting", Unit::Ns),
-            column("stopped_ns", "Stopped", Unit::Ns),
-            column("allocated_bytes", "Allocated", Unit::Bytes),
-            column("exceptions", "Exceptions", Unit::Count),
-            column("contended", "Taken monitors", Unit::Count),
             column("longest", "Longest part", Unit::Text),
-            column("longest_ns", "Which took", Unit::Ns),
+            column("longest_ns", "Of it", Unit::Ns),
+            column("running_ns", "On CPU", Unit::Ns),
+            column("thread", "Thread", Unit::Text),
+            column("at_ns", "Began at", Unit::Ns),
+            column("exceptions", "Exceptions", Unit::Count),
+            column("contended", "Monitors", Unit::Count),
+            column("allocated_bytes", "Allocated", Unit::Bytes),
+            column("stopped_ns", "Stopped", Unit::Ns),
+            column("away_ns", "Off CPU", Unit::Ns),
+            column("ended", "Ended by", Unit::Text),
+            column("tid", "Thread id", Unit::Count),
         ];
         let row = |method: &str, slow: &Slow| {
             let names = self.context.names;
@@ -415,22 +417,38 @@ impl<'a> Tables<'a> {
             vec![
                 method.into(),
                 slow.duration_ns.into(),
-                slow.begin_ns.saturating_sub(self.context.span.start_ns).into(),
-                slow.tid.map_or(Cell::Missing, |tid| names.thread(tid).into()),
-                slow.tid.map_or(Cell::Missing, |tid| u64::from(tid.0).into()),
-                if slow.thrown { "exception" } else { "return" }.into(),
-                of(|part| *part == Part::Running, |amount| amount.sum),
-                of(is_away, |amount| amount.sum),
-                of(is_stopped, |amount| amount.sum),
-                of(is_allocated, |amount| amount.sum),
-                of(is_thrown, |amount| amount.count),
-                of(is_contended, |amount| amount.count),
                 longest.map_or(Cell::Missing, |(part, _)| self.doing(part).into()),
                 longest.map_or(Cell::Missing, |(_, amount)| amount.sum.into()),
+                of(|part| *part == Part::Running, |amount| amount.sum),
+                slow.tid.map_or(Cell::Missing, |tid| names.thread(tid).into()),
+                slow.begin_ns.saturating_sub(self.context.span.start_ns).into(),
+                of(is_thrown, |amount| amount.count),
+                of(is_contended, |amount| amount.count),
+                of(is_allocated, |amount| amount.sum),
+                of(is_stopped, |amount| amount.sum),
+                of(is_away, |amount| amount.sum),
+                if slow.thrown { "exception" } else { "return" }.into(),
+                slow.tid.map_or(Cell::Missing, |tid| u64::from(tid.0).into()),
             ]
         };
         let rows = methods.iter().flat_map(|method| method.of.slowest.iter().map(|slow| row(method.name, slow)));
         table("explained_slowest", "The slowest calls", columns, rows)
+    }
+}
+
+/// What a thread does that is off its CPU for this reason.
+const fn waiting(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Monitor => "waiting for a monitor",
+        Reason::Wait => "in Object.wait",
+        Reason::Park => "parked",
+        Reason::Sleep => "asleep",
+        Reason::Io => "waiting for I/O",
+        Reason::PageFault => "waiting for memory",
+        Reason::RunQueue => "waiting for a CPU",
+        Reason::Safepoint => "stopped by the JVM",
+        Reason::Vm => "waiting in the JVM",
+        Reason::Other => "waiting",
     }
 }
 
