@@ -42,6 +42,7 @@ words! { Lens:
     Wall => "wall", "Where threads spend their time, running or not";
     Methods => "methods", "How often chosen methods are called, how long they take, and how they end";
     Calls => "calls", "Who calls whom, from where, among chosen methods";
+    Explain => "explain", "What a call costs (`jtrace explain-call`)";
     Jni => "jni", "Which functions of JNI native code calls, and how long it holds critical sections open";
     Markers => "markers", "Marked points and regions of code";
     Typestate => "typestate", "Whether objects are used as their protocols say";

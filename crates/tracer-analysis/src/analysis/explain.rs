@@ -11,6 +11,7 @@ mod recent;
 mod stops;
 mod sums;
 mod table;
+mod words;
 
 use std::sync::mpsc::{Receiver, channel};
 
@@ -71,7 +72,8 @@ impl Default for Explain {
 impl Explain {
     /// Adds up what came of the calls that have ended.
     fn take_finished(&mut self, stacks: &Stacks) {
-        while let Ok(call) = self.finished.try_recv() {
+        let finished: Vec<Finished> = self.finished.try_iter().collect();
+        for call in finished {
             let Some(place) = self.woven.known().place(call.place) else { continue };
             let method = self.labels.method(call.place, place);
             let span = (call.begin_ns, call.end_ns);

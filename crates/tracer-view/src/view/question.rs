@@ -8,7 +8,7 @@ const QUESTIONS: [(Word, &[&str]); 5] = [
     ("waiting", &["locks", "threads"]),
     ("memory", &["gc", "alloc"]),
     ("code", &["exceptions", "jit", "classes"]),
-    ("chosen", &["methods", "calls", "jni", "markers", "typestate"]),
+    ("chosen", &["explain", "methods", "calls", "jni", "markers", "typestate"]),
 ];
 
 /// A question with its sections, in their order.

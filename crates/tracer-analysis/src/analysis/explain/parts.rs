@@ -21,6 +21,9 @@ const MAX_LABELS: usize = 1 << 16;
 /// Most stacks whose places are remembered.
 const MAX_STACKS: usize = 1 << 16;
 
+/// The place of a stack without a Java frame.
+const NO_JAVA: &str = "<no Java frame>";
+
 /// Number of a text; 0 stands for all that found no room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Label(u32);
@@ -164,7 +167,10 @@ impl Labels {
         if let Some(known) = self.sites.get(&stack) {
             return *known;
         }
-        let label = self.number(site::label(stacks, stack));
+        // Where the program was is what matters, and not the kernel's function.
+        let frame = site::frame(stacks, stack).filter(|frame| frame.kind.is_java());
+        let text = frame.map_or_else(|| NO_JAVA.to_owned(), ToString::to_string);
+        let label = self.number(text);
         // A stack that is told later than its event is asked for again.
         if stacks.get(stack).is_some() {
             if self.sites.len() >= MAX_STACKS {

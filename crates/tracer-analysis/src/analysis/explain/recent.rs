@@ -92,7 +92,7 @@ impl Recent {
     fn halve(&mut self) {
         for of in self.threads.values_mut() {
             let gone = of.events.len().div_ceil(2);
-            if let Some(last) = of.events.drain(..gone).last() {
+            if let Some(last) = of.events.drain(..gone).next_back() {
                 of.from_ns = last.time_ns;
             }
             self.kept -= gone;

@@ -4,16 +4,12 @@ use super::{
     super::{
         Context,
         distribution::Durations,
-        offcpu::reason::Reason,
         table::{Merge as _, REPORT_ROWS, column},
     },
     parts::{Amount, Label, Labels, Part, Parts},
     sums::{OfMethod, Slow, Sums},
 };
-use crate::{
-    report::{Cell, Column, Shape, Table, Unit},
-    text::format,
-};
+use crate::report::{Cell, Column, Shape, Table, Unit};
 
 /// What the tables are made of.
 pub(super) struct Tables<'a> {
@@ -82,7 +78,7 @@ const fn is_away(part: &Part) -> bool {
     matches!(part, Part::Away(..))
 }
 
-const fn is_time(part: &Part) -> bool {
+pub(super) const fn is_time(part: &Part) -> bool {
     matches!(part, Part::Running | Part::Away(..))
 }
 
@@ -110,12 +106,12 @@ const fn is_sampled(part: &Part) -> bool {
     matches!(part, Part::Sampled(_))
 }
 
-impl<'a> Tables<'a> {
+impl Tables<'_> {
     /// All tables; those without rows, too.
     pub(super) fn all(&self) -> Vec<Shape> {
         let methods = self.methods();
         let shapes = vec![
-            self.explained(&methods),
+            explained(&methods),
             self.time(&methods),
             self.calls(&methods),
             self.allocations(&methods),
@@ -138,67 +134,6 @@ impl<'a> Tables<'a> {
         self.sums.by_time().into_iter().map(method).collect()
     }
 
-    /// In words, of the method with most time.
-    pub(super) fn sentences(&self) -> Vec<String> {
-        let Some((label, of)) = self.sums.by_time().into_iter().next() else {
-            return vec!["No call has ended that was asked for.".to_owned()];
-        };
-        let durations = of.latencies.durations;
-        let mut sentences = vec![format!(
-            "{}: {}; half took at most {}, 99 % at most {}, the longest {}.",
-            self.labels.text(label),
-            format::plural(durations.count, "call", "calls"),
-            format::duration(of.latencies.percentile(50.0)),
-            format::duration(of.latencies.percentile(99.0)),
-            format::duration(durations.max_ns),
-        )];
-        sentences.extend(self.said("All together spent", &self.sums.parts_of(label), of.whole.total_ns));
-        if let Some(Slow { duration_ns, parts: Some(parts), .. }) = of.slowest.first().filter(|_| durations.count > 1) {
-            sentences.extend(self.said("The longest spent", parts, *duration_ns));
-        }
-        sentences
-    }
-
-    /// The largest parts of a time.
-    fn said(&self, who: &str, parts: &Parts, total_ns: u64) -> Option<String> {
-        let mut times: Vec<_> = parts.iter().filter(|(part, _)| is_time(part)).collect();
-        times.sort_by_key(|(_, amount)| std::cmp::Reverse(amount.sum));
-        let share = |ns: u64| 100.0 * ns as f64 / total_ns.max(1) as f64;
-        let large = times.into_iter().take(SAID).filter(|(_, amount)| share(amount.sum) >= LEAST_SAID);
-        let said: Vec<String> =
-            large.map(|(part, amount)| format!("{:.0} % {}", share(amount.sum), self.doing(part))).collect();
-        (!said.is_empty()).then(|| format!("{who} {}.", said.join(", ")))
-    }
-
-    /// What a thread did in a part of the time.
-    fn doing(&self, part: &Part) -> String {
-        match part {
-            Part::Away(reason, site) => format!("{} at {}", waiting(*reason), self.labels.text(*site)),
-            _ => "on a CPU".to_owned(),
-        }
-    }
-
-    /// The rows of some parts, those of the methods one after the other, the largest first.
-    fn rows<'b>(&self, methods: &'b [Method<'b>], is_wanted: fn(&Part) -> bool) -> Vec<Row<'b>> {
-        let mut rows = Vec::new();
-        for method in methods {
-            let slowest = method.of.slowest.first().and_then(|slow| slow.parts.as_ref());
-            let mut of_method: Vec<Row<'_>> = (method.all.iter().filter(|(part, _)| is_wanted(part)))
-                .map(|(part, all)| Row {
-                    method,
-                    part: *part,
-                    all: *all,
-                    typical: method.typical.get(part).copied().unwrap_or_default(),
-                    slowest: slowest.map(|parts| parts.get(part).copied().unwrap_or_default()),
-                })
-                .collect();
-            of_method.sort_by_key(|row| std::cmp::Reverse((row.all.sum, row.all.count)));
-            rows.extend(of_method);
-        }
-        rows.truncate(REPORT_ROWS);
-        rows
-    }
-
     fn class_and_site(&self, part: &Part) -> [Cell; 2] {
         match part {
             Part::Thrown(class, site) | Part::Allocated(class, site) | Part::Contended(class, site) => {
@@ -211,49 +146,6 @@ impl<'a> Tables<'a> {
 
     fn site(&self, label: Label) -> Cell {
         self.labels.text(label).into()
-    }
-
-    /// A row for each method.
-    fn explained(&self, methods: &[Method<'_>]) -> Shape {
-        let columns = vec![
-            METHOD,
-            column("calls", "Calls", Unit::Count),
-            column("p50_ns", "p50", Unit::Ns),
-            column("longest_ns", "Longest", Unit::Ns),
-            column("running_ns", "On CPU", Unit::Ns),
-            column("away_ns", "Off CPU", Unit::Ns),
-            column("allocated_bytes", "Allocated", Unit::Bytes),
-            column("exceptions_per_call", "Exceptions", Unit::Count),
-            column("contended_per_call", "Monitors", Unit::Count),
-            column("calls_within_per_call", "Calls in it", Unit::Count),
-            column("stopped_ns", "Stopped", Unit::Ns),
-            column("thrown", "By exception", Unit::Count),
-            column("p99_ns", "p99", Unit::Ns),
-            column("total_ns", "Total", Unit::Ns),
-            column("explained_calls", "Explained", Unit::Count),
-        ];
-        let row = |method: &Method<'_>| {
-            let Method { name, of, all, .. } = method;
-            let (durations, calls) = (of.latencies.durations, of.whole.count);
-            vec![
-                (*name).into(),
-                durations.count.into(),
-                of.latencies.percentile(50.0).into(),
-                durations.max_ns.into(),
-                whole_mean(sum_of(all, |part| *part == Part::Running).sum, calls),
-                whole_mean(sum_of(all, is_away).sum, calls),
-                whole_mean(sum_of(all, is_allocated).sum, calls),
-                mean(sum_of(all, is_thrown).count, calls),
-                mean(sum_of(all, is_contended).count, calls),
-                mean(sum_of(all, is_called).count, calls),
-                whole_mean(sum_of(all, is_stopped).sum, calls),
-                of.thrown.into(),
-                of.latencies.percentile(99.0).into(),
-                durations.total_ns.into(),
-                calls.into(),
-            ]
-        };
-        table("explained", "What a call costs: times, bytes and numbers are means", columns, methods.iter().map(row))
     }
 
     /// Where the time goes.
@@ -287,7 +179,7 @@ impl<'a> Tables<'a> {
                 row.slowest(|amount| amount.sum),
             ]
         };
-        table("explained_time", "Where the time goes", columns, self.rows(methods, is_time).into_iter().map(row))
+        table("explained_time", "Where the time goes", columns, rows(methods, is_time).into_iter().map(row))
     }
 
     /// What was called.
@@ -317,7 +209,7 @@ impl<'a> Tables<'a> {
                 row.slowest(|amount| amount.count),
             ]
         };
-        table("explained_calls", "Calls within", columns, self.rows(methods, is_called).into_iter().map(row))
+        table("explained_calls", "Calls within", columns, rows(methods, is_called).into_iter().map(row))
     }
 
     /// What was allocated, by the estimate of the lens `alloc`.
@@ -343,7 +235,7 @@ impl<'a> Tables<'a> {
                 whole_mean(row.all.sum, row.method.of.whole.count),
             ]
         };
-        let rows = self.rows(methods, is_allocated).into_iter().map(row);
+        let rows = rows(methods, is_allocated).into_iter().map(row);
         table("explained_allocations", "Allocated within", columns, rows)
     }
 
@@ -370,7 +262,7 @@ impl<'a> Tables<'a> {
                 row.slowest(|amount| amount.count),
             ]
         };
-        table(id, title, columns, self.rows(methods, is_wanted).into_iter().map(row))
+        table(id, title, columns, rows(methods, is_wanted).into_iter().map(row))
     }
 
     /// Where it ran, by samples.
@@ -386,7 +278,7 @@ impl<'a> Tables<'a> {
             let all = sum_of(&row.method.all, is_sampled).count;
             vec![row.method.name.into(), site, row.all.count.into(), percent(row.all.count, all)]
         };
-        table("explained_cpu", "Where it runs", columns, self.rows(methods, is_sampled).into_iter().map(row))
+        table("explained_cpu", "Where it runs", columns, rows(methods, is_sampled).into_iter().map(row))
     }
 
     /// The slowest calls of each method.
@@ -436,25 +328,69 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// What a thread does that is off its CPU for this reason.
-const fn waiting(reason: Reason) -> &'static str {
-    match reason {
-        Reason::Monitor => "waiting for a monitor",
-        Reason::Wait => "in Object.wait",
-        Reason::Park => "parked",
-        Reason::Sleep => "asleep",
-        Reason::Io => "waiting for I/O",
-        Reason::PageFault => "waiting for memory",
-        Reason::RunQueue => "waiting for a CPU",
-        Reason::Safepoint => "stopped by the JVM",
-        Reason::Vm => "waiting in the JVM",
-        Reason::Other => "waiting",
+/// The rows of some parts, those of the methods one after the other, the largest first.
+fn rows<'a>(methods: &'a [Method<'a>], is_wanted: fn(&Part) -> bool) -> Vec<Row<'a>> {
+    let mut rows = Vec::new();
+    for method in methods {
+        let slowest = method.of.slowest.first().and_then(|slow| slow.parts.as_ref());
+        let mut of_method: Vec<Row<'_>> = (method.all.iter().filter(|(part, _)| is_wanted(part)))
+            .map(|(part, all)| Row {
+                method,
+                part: *part,
+                all: *all,
+                typical: method.typical.get(part).copied().unwrap_or_default(),
+                slowest: slowest.map(|parts| parts.get(part).copied().unwrap_or_default()),
+            })
+            .collect();
+        of_method.sort_by_key(|row| std::cmp::Reverse((row.all.sum, row.all.count)));
+        rows.extend(of_method);
     }
+    rows.truncate(REPORT_ROWS);
+    rows
 }
 
-/// Parts of a time that a sentence names, if they are at least so many percent.
-const SAID: usize = 3;
-const LEAST_SAID: f64 = 1.0;
+/// A row for each method.
+fn explained(methods: &[Method<'_>]) -> Shape {
+    let columns = vec![
+        METHOD,
+        column("calls", "Calls", Unit::Count),
+        column("p50_ns", "p50", Unit::Ns),
+        column("longest_ns", "Longest", Unit::Ns),
+        column("running_ns", "On CPU", Unit::Ns),
+        column("away_ns", "Off CPU", Unit::Ns),
+        column("allocated_bytes", "Allocated", Unit::Bytes),
+        column("exceptions_per_call", "Exceptions", Unit::Count),
+        column("contended_per_call", "Monitors", Unit::Count),
+        column("calls_within_per_call", "Calls in it", Unit::Count),
+        column("stopped_ns", "Stopped", Unit::Ns),
+        column("thrown", "By exception", Unit::Count),
+        column("p99_ns", "p99", Unit::Ns),
+        column("total_ns", "Total", Unit::Ns),
+        column("explained_calls", "Explained", Unit::Count),
+    ];
+    let row = |method: &Method<'_>| {
+        let Method { name, of, all, .. } = method;
+        let (durations, calls) = (of.latencies.durations, of.whole.count);
+        vec![
+            (*name).into(),
+            durations.count.into(),
+            of.latencies.percentile(50.0).into(),
+            durations.max_ns.into(),
+            whole_mean(sum_of(all, |part| *part == Part::Running).sum, calls),
+            whole_mean(sum_of(all, is_away).sum, calls),
+            whole_mean(sum_of(all, is_allocated).sum, calls),
+            mean(sum_of(all, is_thrown).count, calls),
+            mean(sum_of(all, is_contended).count, calls),
+            mean(sum_of(all, is_called).count, calls),
+            whole_mean(sum_of(all, is_stopped).sum, calls),
+            of.thrown.into(),
+            of.latencies.percentile(99.0).into(),
+            durations.total_ns.into(),
+            calls.into(),
+        ]
+    };
+    table("explained", "What a call costs: times, bytes and numbers are means", columns, methods.iter().map(row))
+}
 
 /// The first column of each table.
 const METHOD: Column = column("method", "Method", Unit::Text);

@@ -175,7 +175,7 @@ fn stops_of_the_jvm_lie_over_a_call_and_are_no_part_of_its_time() {
     let none = StackId::default();
     let vm = Tid(2);
     let cause = session.play.name("G1 Evacuation Pause");
-    let begin = Payload::GcBegin { full: false, step: Default::default(), cause, last_cause: cause };
+    let begin = Payload::GcBegin { full: false, step: crate::event::PauseStep::default(), cause, last_cause: cause };
     session.event(vm, 5, none, Payload::Safepoint { edge: Edge::Begin });
     session.event(vm, 6, none, begin);
     session.event(vm, 12, none, Payload::Safepoint { edge: Edge::End });
@@ -241,4 +241,36 @@ fn what_comes_without_end_is_bounded_and_said() {
 fn without_a_call_it_says_so() {
     let session = Session::new();
     assert_eq!(session.section().notes, ["No call has ended that was asked for."]);
+}
+
+proptest::proptest! {
+    /// Times and places of marks come from the target, and need not fit what the kernel says.
+    #[test]
+    fn any_marks_among_any_events_give_a_section(
+        steps in proptest::collection::vec((proptest::bool::ANY, 0_u8..6, 0_u32..3, proptest::num::u64::ANY), 0..64),
+    ) {
+        let mut session = Session::new();
+        let stack = session.play.stack(&["com.shop.Db.read:12"]);
+        let class = session.play.name("com/shop/Sold");
+        for (is_event, kind, number, time_ns) in steps {
+            if is_event {
+                let payload = match kind {
+                    0 => Payload::OffCpu { blocked_ns: time_ns, run_queue_ns: !time_ns, task_state: 1, syscall: READ },
+                    1 => Payload::Safepoint { edge: Edge::Begin },
+                    2 => Payload::Safepoint { edge: Edge::End },
+                    3 => Payload::AllocOutsideTlab { class, object_bytes: time_ns },
+                    4 => Payload::CpuSample { period_ns: time_ns },
+                    _ => Payload::ExceptionCreated { class },
+                };
+                session.explain.event(&Event { time_ns, tid: THREAD, site: SiteId(0), stack, payload });
+            } else {
+                let kinds = [WordKind::Enter, WordKind::Exit, WordKind::Thrown];
+                session.words.push(kinds[usize::from(kind) % kinds.len()], number, 0).at(time_ns);
+                session.hand_over(Some(THREAD));
+            }
+        }
+        let section = session.section();
+        let [calls, explained] = numbers(&section, ["calls", "explained_calls"]);
+        proptest::prop_assert!(explained <= calls);
+    }
 }

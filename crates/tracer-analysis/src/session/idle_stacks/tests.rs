@@ -235,7 +235,7 @@ fn of_many_stacks_without_machine_code_the_smallest_lose_methods_of_the_jdk_and_
 #[test]
 fn of_more_stacks_than_have_room_the_largest_keep_their_java_frames() {
     // Those of the largest rows keep machine code, too, and are none of these; nor is the one that events have which pay.
-    let count = (MOST + LARGEST + 2) as u32;
+    let count = u32::try_from(MOST + LARGEST + 2).expect("few stacks");
     let mut played = of_java(count);
     played.event(MS, count - 1, SAMPLE);
     for number in 1..=4 {
