@@ -104,6 +104,12 @@ impl InsideOptions {
 
     /// What is to be woven, where some of the lenses need that.
     pub(super) fn wanted(&self, lenses: &[Lens], each: bool, yes: bool) -> Result<Option<Wanted>, Failure> {
+        if lenses.contains(&Lens::Explain) && self.explained.is_empty() {
+            return Err(Failure::usage(
+                "the lens explain is about a call, and none is named",
+                "use `jtrace explain-call PID 'CLASS::METHOD'`".to_owned(),
+            ));
+        }
         if !lenses.iter().any(|lens| lens.is_inside()) {
             return Ok(None);
         }

@@ -113,11 +113,18 @@ pub(super) fn backlog(evidence: &Evidence<'_>) -> Option<Finding> {
         .chain(pace(&row))
         .chain(called_from(&row))
         .collect(),
-        next_step:
+        next_step: format!(
             "Make these tasks shorter, take fewer, or give the executor more threads if what they wait for allows \
-                    it; a bounded queue slows down who fills it."
-                .to_owned(),
+             it; a bounded queue slows down who fills it.{}",
+            what_they_cost(&row)
+        ),
     })
+}
+
+/// The command that says what the tasks spend their time on.
+fn what_they_cost(row: &Row<'_>) -> String {
+    let said = |method| format!(" `jtrace explain-call PID '{method}'` says what such a task spends its time on.");
+    row.method("site").map_or_else(String::new, said)
 }
 
 /// How many tasks get done, and how long each waits and works.
@@ -139,7 +146,11 @@ fn queued(row: &Row<'_>) -> f64 {
 mod tests {
     use super::{super::testing::Case, *};
 
-    fn executor(queued: f64, [first, last]: [u64; 2], full: u64, stuck: u64) -> Case {
+    fn executor(queued: f64, firsts: [u64; 2], full: u64, stuck: u64) -> Case {
+        executor_at("com.shop.Mail.send:9", queued, firsts, full, stuck)
+    }
+
+    fn executor_at(site: &str, queued: f64, [first, last]: [u64; 2], full: u64, stuck: u64) -> Case {
         let cells = [
             ("pattern", "mail-*".into()),
             ("threads", 2_u64.into()),
@@ -150,7 +161,7 @@ mod tests {
             ("looks", 10_u64.into()),
             ("looks_full", full.into()),
             ("looks_stuck", stuck.into()),
-            ("site", "com.shop.Mail.send:9".into()),
+            ("site", site.into()),
             ("what", "time".into()),
         ];
         Case::seconds(10).row("threads", "executors", &cells)
@@ -168,6 +179,16 @@ mod tests {
         assert_eq!(executor(1.2, [1, 2], 8, 0).said(backlog).0, Severity::Info);
         assert!(executor(6.0, [6, 6], 2, 0).ask(backlog).is_none(), "a burst");
         assert!(executor(0.5, [0, 1], 6, 0).ask(backlog).is_none());
+    }
+
+    #[test]
+    fn the_next_step_explains_a_call_of_what_the_threads_do() {
+        let finding = executor(6.0, [6, 6], 10, 0).ask(backlog).expect("a finding");
+        assert!(finding.next_step.contains("`jtrace explain-call PID 'com.shop.Mail::send'`"), "{}", finding.next_step);
+        for site in ["libc.so.6!read", "<no stack taken>", "a.B';reboot;'.c:1", "c"] {
+            let finding = executor_at(site, 6.0, [6, 6], 10, 0).ask(backlog).expect("a finding");
+            assert!(!finding.next_step.contains("explain-call"), "{site}: {}", finding.next_step);
+        }
     }
 
     #[test]

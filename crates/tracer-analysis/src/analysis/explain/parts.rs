@@ -33,8 +33,10 @@ pub(super) struct Label(u32);
 pub(super) enum Part {
     /// The thread was on a CPU.
     Running,
-    /// It was not.
+    /// It was not, and waited for something.
     Away(Reason, Label),
+    /// It was ready, and others ran. Where that was says nothing.
+    Ready,
     /// The JVM had stopped all threads meanwhile; this is no part of the time, but lies over it.
     Stopped { by_gc: bool },
     /// A clock found it running.
@@ -89,13 +91,16 @@ pub(super) fn of<'a>(
                 // It cannot have been away for longer than the call, whatever a kernel says.
                 let blocked_ns = blocked_ns.min(time_ns - begin_ns);
                 away_ns = away_ns.saturating_add(blocked_ns);
-                let (reason, label) = labels.away(*stack, left, stacks);
-                let waited_ns = if reason == Reason::RunQueue { 0 } else { run_queue_ns.min(blocked_ns) };
-                if waited_ns > 0 {
-                    // It was ready by then, and had only no CPU.
-                    parts.entry(Part::Away(Reason::RunQueue, label)).or_default().add(waited_ns);
+                match labels.away(*stack, left, stacks) {
+                    (Reason::RunQueue, _) => (Part::Ready, blocked_ns),
+                    (reason, label) => {
+                        let ready_ns = run_queue_ns.min(blocked_ns);
+                        if ready_ns > 0 {
+                            parts.entry(Part::Ready).or_default().add(ready_ns);
+                        }
+                        (Part::Away(reason, label), blocked_ns - ready_ns)
+                    }
                 }
-                (Part::Away(reason, label), blocked_ns - waited_ns)
             }
             What::Sampled { period_ns } => (Part::Sampled(labels.site(*stack, stacks)), period_ns),
             What::Thrown { class } => (Part::Thrown(class, labels.site(*stack, stacks)), 0),

@@ -4,6 +4,7 @@ use super::{
     super::{
         Context,
         distribution::Durations,
+        offcpu::reason::Reason,
         table::{Merge as _, REPORT_ROWS, column},
     },
     parts::{Amount, Label, Labels, Part, Parts},
@@ -75,11 +76,11 @@ fn sum_of(parts: &Parts, is_wanted: fn(&Part) -> bool) -> Amount {
 }
 
 const fn is_away(part: &Part) -> bool {
-    matches!(part, Part::Away(..))
+    matches!(part, Part::Away(..) | Part::Ready)
 }
 
 pub(super) const fn is_time(part: &Part) -> bool {
-    matches!(part, Part::Running | Part::Away(..))
+    matches!(part, Part::Running | Part::Away(..) | Part::Ready)
 }
 
 const fn is_stopped(part: &Part) -> bool {
@@ -140,7 +141,7 @@ impl Tables<'_> {
                 [self.context.names.class(*class).into(), self.site(*site)]
             }
             Part::Sampled(site) | Part::Called(site) => [Cell::Missing, self.site(*site)],
-            Part::Running | Part::Away(..) | Part::Stopped { .. } => [Cell::Missing, Cell::Missing],
+            Part::Running | Part::Away(..) | Part::Ready | Part::Stopped { .. } => [Cell::Missing, Cell::Missing],
         }
     }
 
@@ -164,6 +165,7 @@ impl Tables<'_> {
         let row = |row: Row<'_>| {
             let (what, site) = match row.part {
                 Part::Away(reason, site) => (reason.title(), self.site(site)),
+                Part::Ready => (Reason::RunQueue.title(), Cell::Missing),
                 _ => ("on CPU", Cell::Missing),
             };
             let count = if row.part == Part::Running { Cell::Missing } else { row.all.count.into() };

@@ -65,6 +65,7 @@ impl Tables<'_> {
     pub(super) fn doing(&self, part: &Part) -> String {
         match part {
             Part::Away(reason, site) => format!("{} at {}", waiting(*reason), self.labels.text(*site)),
+            Part::Ready => waiting(Reason::RunQueue).to_owned(),
             _ => "on a CPU".to_owned(),
         }
     }
