@@ -2,6 +2,7 @@
 //! if nobody had been there, whatever becomes of jtrace.
 
 mod case_studies;
+mod collections;
 mod questions;
 mod waste;
 

@@ -13,7 +13,8 @@ use super::{
 };
 
 pub use rows::{
-    Accumulation, ClassRow, Head, Holder, Merged, ObjectRow, Origin, PathRow, RootRow, RootText, StepRow, Summary,
+    Accumulation, ClassRow, Head, Holder, Merged, ObjectRow, Origin, PathRow, RootRow, RootText, SizeRow, StepRow,
+    Summary,
 };
 
 /// Ways in which objects of a class are held, of which each row has so many.
@@ -63,6 +64,8 @@ impl Analysis {
             by_class,
             biggest: self.biggest(rows),
             accumulations: self.accumulations(rows),
+            collections: self.elements(rows),
+            sizes: self.sizes(),
             waste: is_whole.then(|| self.waste(rows)),
         }
     }
@@ -94,6 +97,19 @@ impl Analysis {
             }
         }
         counts
+    }
+
+    /// Objects by powers of two of their bytes.
+    fn sizes(&self) -> Vec<SizeRow> {
+        let mut rows = std::collections::BTreeMap::<u64, SizeRow>::new();
+        for size in &self.graph.size {
+            let bytes = u64::from(*size) << 3;
+            let to_bytes = bytes.next_power_of_two();
+            let row = rows.entry(to_bytes).or_insert(SizeRow { to_bytes, ..SizeRow::default() });
+            row.objects += 1;
+            row.bytes += bytes;
+        }
+        rows.into_values().collect()
     }
 
     /// Bytes that objects of each class retain that none of the same class retains.

@@ -1,10 +1,11 @@
 //! A summary as text of a screen.
 
+mod collections;
 mod waste;
 
 use std::io::{self, Write};
 
-use super::summary::{Accumulation, ClassRow, Head, ObjectRow, PathRow, Summary};
+use super::summary::{Accumulation, ClassRow, Head, ObjectRow, PathRow, SizeRow, Summary};
 use crate::text::{
     column::{bytes, duration, wall_clock},
     escape,
@@ -53,6 +54,11 @@ pub fn write(summary: &Summary, extent: Extent, out: &mut impl Write) -> io::Res
         for row in accumulations {
             accumulation(row, out)?;
         }
+    }
+    let shown = if extent == Extent::Whole { usize::MAX } else { FEWEST_ROWS };
+    collections::write(&summary.collections, shown, out)?;
+    if extent == Extent::Whole {
+        sizes(&summary.sizes, summary.head.bytes, out)?;
     }
     if let Some(of) = &summary.waste {
         waste::write(of, summary.head.bytes, little_bytes, out)?;
@@ -157,6 +163,18 @@ fn classes(rows: &[ClassRow], out: &mut impl Write) -> io::Result<()> {
             let more = if row.merged_path.len() > way.len() { " < ..." } else { "" };
             writeln!(out, "{:>39}held by {}{more}", "", way.join(" < "))?;
         }
+    }
+    Ok(())
+}
+
+/// Objects by size; the share is that of all objects up to there.
+fn sizes(rows: &[SizeRow], heap_bytes: u64, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "\nObjects by size\n  {:>10}  {:>10}  {:>10}  up to there", "at most", "objects", "bytes")?;
+    let mut sum = 0;
+    for SizeRow { to_bytes, objects, bytes } in rows {
+        sum += bytes;
+        let percent = sum as f64 / heap_bytes.max(1) as f64 * 100.0;
+        writeln!(out, "  {:>10}  {objects:>10}  {:>10}  {percent:>9.1} %", size(*to_bytes), size(*bytes))?;
     }
     Ok(())
 }

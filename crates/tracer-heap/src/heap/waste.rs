@@ -4,20 +4,20 @@
 //! is needed, and zeros at the ends of the others are not counted again.
 
 mod collections;
-mod ways;
 
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
 use super::{
+    collections::COLLECTIONS,
     contents::element_bytes,
     graph::{Graph, Node, Via},
+    held::Ways,
     summary::Analysis,
 };
 
 pub use collections::Crowded;
-use ways::Ways;
 
 /// Arrays of references with so many elements or more are looked at, and of these so many hundredths are null.
 const FEWEST_ELEMENTS: u32 = 8;
@@ -120,7 +120,7 @@ struct Found {
 impl Analysis {
     /// What could be saved, with so many rows of each kind. Of a heap of which not all was seen this would say what is not so.
     pub fn waste(&self, rows: usize) -> Waste {
-        let collections = self.collections();
+        let collections = self.collections(&COLLECTIONS);
         let empty = self.empty_collections(&collections);
         let covered = self.covered(&empty);
         let is_free = |node: Node| covered.get(node as usize) == Some(&false);

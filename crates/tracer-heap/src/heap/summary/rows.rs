@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::heap::{facts::Facts, graph::RootKind, waste::Waste};
+use crate::heap::{elements::CollectionRow, facts::Facts, graph::RootKind, waste::Waste};
 
 /// Where a snapshot is from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,8 +52,23 @@ pub struct Summary {
     pub biggest: Vec<ObjectRow>,
     /// Objects that hold many small ones.
     pub accumulations: Vec<Accumulation>,
+    /// What collections hold, those first that hold most elements.
+    pub collections: Vec<CollectionRow>,
+    /// Objects by size, the smallest first.
+    pub sizes: Vec<SizeRow>,
     /// What could be saved; absent where not all of the heap was seen.
     pub waste: Option<Waste>,
+}
+
+/// Objects of about the same size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SizeRow {
+    /// They have at most so many bytes, and more than those of the row before.
+    pub to_bytes: u64,
+    /// Objects.
+    pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
 }
 
 /// Roots of a kind.

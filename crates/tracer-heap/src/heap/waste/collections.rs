@@ -1,10 +1,11 @@
-//! The JDK's collections: which have no element, and which hash tables put many keys into few places.
+//! Which of the JDK's collections have no element, and which hash tables put many keys into few places.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use serde::Serialize;
 
 use crate::heap::{
+    collections::{Collections, Form},
     graph::{NOBODY, Node, Via},
     summary::{Analysis, PathRow},
 };
@@ -15,44 +16,6 @@ use super::elements;
 /// factor there are less than 1.5.
 const FEWEST_ENTRIES: u64 = 64;
 const CROWDED: u64 = 3;
-
-/// By the class of a collection, the number of the field that holds its elements, and how.
-pub(super) type Collections = HashMap<u32, (u32, Form)>;
-
-/// By what a collection holds its elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// An array; none where there never was an element.
-    Array,
-    /// An array of chains of entries.
-    Table,
-    /// The first of its nodes; none where there are none.
-    Nodes,
-    /// Another collection.
-    Inner,
-}
-
-/// Collections, with the field that holds their elements. Those below these classes have it as well; the nearest one decides.
-const COLLECTIONS: [(&str, &str, Form); 17] = [
-    ("java.util.ArrayList", "elementData", Form::Array),
-    ("java.util.Vector", "elementData", Form::Array),
-    ("java.util.ArrayDeque", "elements", Form::Array),
-    ("java.util.PriorityQueue", "queue", Form::Array),
-    ("java.util.IdentityHashMap", "table", Form::Array),
-    ("java.util.concurrent.CopyOnWriteArrayList", "array", Form::Array),
-    ("java.util.concurrent.PriorityBlockingQueue", "queue", Form::Array),
-    ("java.util.HashMap", "table", Form::Table),
-    ("java.util.Hashtable", "table", Form::Table),
-    ("java.util.WeakHashMap", "table", Form::Table),
-    ("java.util.concurrent.ConcurrentHashMap", "table", Form::Table),
-    ("java.util.LinkedList", "first", Form::Nodes),
-    ("java.util.TreeMap", "root", Form::Nodes),
-    ("java.util.HashSet", "map", Form::Inner),
-    ("java.util.TreeSet", "m", Form::Inner),
-    ("java.util.concurrent.CopyOnWriteArraySet", "al", Form::Inner),
-    // It is a `Hashtable` that holds nothing itself.
-    ("java.util.Properties", "map", Form::Inner),
-];
 
 /// A hash table whose keys collide.
 #[derive(Clone, Debug, Serialize)]
@@ -82,34 +45,6 @@ struct Load {
 }
 
 impl Analysis {
-    /// Of each class whose objects are collections, the field that holds their elements.
-    pub(super) fn collections(&self) -> Collections {
-        let classes = &self.graph.classes;
-        let of = |class: u32| {
-            let mut at = class;
-            // A chain that closes is no chain.
-            for _ in 0..classes.len().min(1000) {
-                let row = classes.get(at as usize)?;
-                if let Some((_, field, form)) = COLLECTIONS.iter().rev().find(|(name, _, _)| *name == row.name) {
-                    return Some((self.number_of(field), *form));
-                }
-                at = row.above;
-            }
-            None
-        };
-        (0..u32::try_from(classes.len()).unwrap_or(0)).filter_map(|class| Some((class, of(class)?))).collect()
-    }
-
-    /// The number of a field's name. Where no object has such a field, no reference has this number.
-    fn number_of(&self, field: &str) -> u32 {
-        let at = self.graph.names.iter().position(|name| name == field);
-        at.and_then(|at| u32::try_from(at).ok()).unwrap_or(NOBODY)
-    }
-
-    fn field(&self, node: Node, name: u32) -> Option<Node> {
-        self.graph.references(node).find(|(_, label)| label.via() == Via::Field(name)).map(|(to, _)| to)
-    }
-
     /// Collections without an element.
     pub(super) fn empty_collections(&self, collections: &Collections) -> HashSet<Node> {
         let nodes = 0..u32::try_from(self.graph.len()).unwrap_or(NOBODY);
@@ -121,9 +56,13 @@ impl Analysis {
         let class = self.graph.class.get(node as usize);
         let Some((field, form)) = class.and_then(|class| collections.get(class)) else { return false };
         match (form, self.field(node, *field)) {
-            (Form::Inner, inner) => may_be_outer && inner.is_some_and(|inner| self.is_empty(collections, inner, false)),
+            (Form::Inner | Form::Keys, inner) => {
+                may_be_outer && inner.is_some_and(|inner| self.is_empty(collections, inner, false))
+            }
             (Form::Nodes, first) => first.is_none(),
-            (Form::Array | Form::Table, array) => array.is_none_or(|array| elements(&self.graph, array) == 0),
+            (Form::Array | Form::Pairs | Form::Table, array) => {
+                array.is_none_or(|array| elements(&self.graph, array) == 0)
+            }
         }
     }
 

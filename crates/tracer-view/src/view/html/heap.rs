@@ -5,7 +5,8 @@ use std::{collections::HashMap, io};
 use super::{bar_without_range, begin, end, escape, flame, paragraph, table};
 use crate::{
     heap::{
-        summary::{Accumulation, ClassRow, Holder, ObjectRow, RootRow, Summary},
+        elements::CollectionRow,
+        summary::{Accumulation, ClassRow, Holder, ObjectRow, RootRow, SizeRow, Summary},
         text,
         tree::TreeNode,
         waste::{Crowded, Waste, WasteKind},
@@ -70,6 +71,8 @@ fn sections(summary: &Summary) -> Vec<Section> {
         one("biggest", "Objects that would free most", biggest(&summary.biggest)),
         one("accumulations", "Objects that hold many small ones", accumulations(&summary.accumulations)),
     ];
+    sections.push(one("collections", "What collections hold", collections(&summary.collections)));
+    sections.push(one("sizes", "Objects by size", sizes(&summary.sizes, summary.head.bytes)));
     sections.extend(summary.waste.as_ref().map(|waste| saved(waste, summary.head.bytes)));
     sections.push(one("roots", "What keeps how much alive", roots(&summary.roots)));
     for section in &mut sections {
@@ -135,6 +138,39 @@ fn accumulations(rows: &[Accumulation]) -> Table {
     let more = [("holds", "Holds", Unit::Count), ("holds_by_class", "Of classes", Unit::Text)];
     let columns: Vec<_> = OBJECT.into_iter().chain(more).collect();
     table("accumulations", "None of these has half of what the whole holds", &columns, rows.iter().map(row).collect())
+}
+
+fn collections(rows: &[CollectionRow]) -> Table {
+    let row = |row: &CollectionRow| {
+        let numbers = [row.elements, row.collections, row.largest].map(Cell::from);
+        let texts = [row.class.as_str().into(), row.holds().into(), row.held_by.join(" < ").into()];
+        numbers.into_iter().chain(texts).collect()
+    };
+    let columns = [
+        ("elements", "Elements", Unit::Count),
+        ("collections", "Collections", Unit::Count),
+        ("largest", "Largest", Unit::Count),
+        ("class", "Class", Unit::Text),
+        ("holds", "Holds", Unit::Text),
+        ("held_by", "Held by", Unit::Text),
+    ];
+    table("collections", "By class, what they hold, and what holds them", &columns, rows.iter().map(row).collect())
+}
+
+fn sizes(rows: &[SizeRow], heap_bytes: u64) -> Table {
+    let mut sum = 0;
+    let row = |SizeRow { to_bytes, objects, bytes }: &SizeRow| {
+        sum += bytes;
+        let percent = sum as f64 / heap_bytes.max(1) as f64 * 100.0;
+        vec![(*to_bytes).into(), (*objects).into(), (*bytes).into(), percent.into()]
+    };
+    let columns = [
+        ("to_bytes", "At most", Unit::Bytes),
+        ("objects", "Objects", Unit::Count),
+        ("bytes", "Bytes", Unit::Bytes),
+        ("percent", "Up to there", Unit::Percent),
+    ];
+    table("sizes", "By powers of two", &columns, rows.iter().map(row).collect())
 }
 
 fn roots(rows: &[RootRow]) -> Table {
@@ -262,6 +298,9 @@ mod tests {
             "all: java.lang.Object[]",
             "<h3>Classes that retain most</h3>",
             "<h3>Objects by what they retain</h3>",
+            "<h2>What collections hold</h2>",
+            "of com.<wbr>shop.<wbr>Order",
+            "<h2>Objects by size</h2>",
             "<h2>What could be saved</h2>",
             "<h3>Roots by kind</h3>",
         ] {

@@ -24,7 +24,7 @@ struct Way {
 }
 
 /// Ways of one snapshot.
-pub(super) struct Ways<'a> {
+pub(in crate::heap) struct Ways<'a> {
     analysis: &'a Analysis,
     /// Of each class, whether a way ends where an object of it refers.
     is_own: Vec<bool>,
@@ -36,7 +36,7 @@ pub(super) struct Ways<'a> {
 }
 
 impl<'a> Ways<'a> {
-    pub(super) fn of(analysis: &'a Analysis) -> Self {
+    pub(in crate::heap) fn of(analysis: &'a Analysis) -> Self {
         Self {
             analysis,
             is_own: analysis.graph.classes.iter().map(|class| is_own(&class.name)).collect(),
@@ -65,7 +65,7 @@ impl<'a> Ways<'a> {
     }
 
     /// The number of an object's way.
-    pub(super) fn way(&mut self, node: Node) -> u32 {
+    pub(in crate::heap) fn way(&mut self, node: Node) -> u32 {
         let mut chain = Vec::new();
         let mut next = node;
         let mut above = loop {
@@ -114,7 +114,7 @@ impl<'a> Ways<'a> {
     }
 
     /// A way in words, from the object on.
-    pub(super) fn text(&self, way: u32) -> Vec<String> {
+    pub(in crate::heap) fn text(&self, way: u32) -> Vec<String> {
         let mut text: Vec<String> = Vec::new();
         let mut next = Some(way);
         while let Some(number) = next {
