@@ -8,6 +8,7 @@
 mod calls;
 mod parts;
 mod recent;
+mod rows;
 mod stops;
 mod sums;
 mod table;
@@ -17,12 +18,12 @@ use std::sync::mpsc::{Receiver, channel};
 
 use self::{
     calls::{Calls, Finished},
-    parts::Labels,
+    parts::{Labels, Part, Parts},
     recent::Recent,
     stops::Stops,
     sums::Sums,
 };
-use super::{Analysis, Context, EndedThreads, Lens, Scaled, woven::Woven};
+use super::{Analysis, Context, EndedThreads, Lens, Scaled, table::Merge as _, woven::Woven};
 use crate::{
     event::Event,
     item::{GuardAction, GuardDecision},
@@ -78,19 +79,17 @@ impl Explain {
             let method = self.labels.method(call.place, place);
             let span = (call.begin_ns, call.end_ns);
             let seen = call.tid.and_then(|tid| self.recent.within(tid, span));
-            let parts = seen.map(|events| {
-                let mut parts = parts::of(events, span, &mut self.labels, stacks);
-                self.stops.add_to(&mut parts, span);
-                parts.extend(call.within.iter().map(|(place, amount)| {
-                    let callee = self.woven.known().place(*place).map(|known| self.labels.method(*place, known));
-                    (parts::Part::Called(callee.unwrap_or_default()), *amount)
-                }));
-                parts
-            });
+            let is_whole = seen.is_some();
+            let mut parts = seen.map_or_else(Parts::new, |events| parts::of(events, span, &mut self.labels, stacks));
+            self.stops.add_to(&mut parts, span);
+            for (place, amount) in &call.within {
+                let callee = self.woven.known().place(*place).map(|known| self.labels.method(*place, known));
+                parts.entry(Part::Called(callee.unwrap_or_default())).or_default().merge(amount);
+            }
             if let Some(tid) = call.tid.filter(|_| call.is_outermost) {
                 self.recent.forget_before(tid, call.end_ns);
             }
-            self.sums.add(method, &call, parts);
+            self.sums.add(method, &call, parts, is_whole);
         }
     }
 
@@ -99,8 +98,8 @@ impl Explain {
         let [calls, whole] = self.sums.counts();
         if calls > whole {
             notes.push(format!(
-                "Of {} the duration alone is known: they ran on virtual threads, or began so long ago or so busily that not all that happened \
-                 in them was kept.",
+                "Of {} only durations and calls within are known: they ran on virtual threads, or began so long ago or so busily that not all \
+                 that happened in them was kept.",
                 plural(calls - whole, "call", "calls")
             ));
         }

@@ -30,8 +30,24 @@ pub(super) struct Slow {
     pub(super) begin_ns: u64,
     pub(super) tid: Option<Tid>,
     pub(super) thrown: bool,
-    /// Nothing where only the duration is known.
-    pub(super) parts: Option<Parts>,
+    pub(super) parts: Parts,
+    /// Whether these are all; else they are calls within, and stops.
+    pub(super) is_whole: bool,
+}
+
+/// Calls that took about as long.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Alike {
+    pub(super) calls: u64,
+    /// Of these all that happened is known.
+    pub(super) whole: u64,
+}
+
+impl Merge for Alike {
+    fn merge(&mut self, other: &Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.whole = self.whole.saturating_add(other.whole);
+    }
 }
 
 /// Calls of a method.
@@ -50,7 +66,7 @@ pub(super) struct OfMethod {
 pub(super) struct Sums {
     methods: FastMap<Label, OfMethod>,
     parts: Keyed<(Label, Part), Amount>,
-    classes: Keyed<(Label, u16), Durations>,
+    classes: Keyed<(Label, u16), Alike>,
     parts_of_classes: Keyed<(Label, u16, Part), Amount>,
 }
 
@@ -66,26 +82,26 @@ impl Default for Sums {
 }
 
 impl Sums {
-    /// Adds a call; of one whose parts are not known the duration counts.
-    pub(super) fn add(&mut self, method: Label, call: &Finished, parts: Option<Parts>) {
+    /// Adds a call. Where not all is known of it, its parts are calls within, and stops.
+    pub(super) fn add(&mut self, method: Label, call: &Finished, parts: Parts, is_whole: bool) {
         let is_known = self.methods.len() < METHODS || self.methods.contains_key(&method);
         let method = if is_known { method } else { Label::default() };
         let duration_ns = call.end_ns.saturating_sub(call.begin_ns);
         let of = self.methods.entry(method).or_default();
         of.latencies.record(duration_ns);
         of.thrown += u64::from(call.thrown);
-        if let Some(parts) = &parts {
+        if is_whole {
             of.whole.record(duration_ns);
-            let class = class(duration_ns);
-            self.classes.entry((method, class)).record(duration_ns);
-            for (part, amount) in parts {
-                self.parts.entry((method, *part)).merge(amount);
-                self.parts_of_classes.entry((method, class, *part)).merge(amount);
-            }
+        }
+        let class = class(duration_ns);
+        self.classes.entry((method, class)).merge(&Alike { calls: 1, whole: u64::from(is_whole) });
+        for (part, amount) in &parts {
+            self.parts.entry((method, *part)).merge(amount);
+            self.parts_of_classes.entry((method, class, *part)).merge(amount);
         }
         let Finished { begin_ns, tid, thrown, .. } = *call;
         if of.slowest.len() < SLOWEST || of.slowest.last().is_some_and(|least| least.duration_ns < duration_ns) {
-            of.slowest.push(Slow { duration_ns, begin_ns, tid, thrown, parts });
+            of.slowest.push(Slow { duration_ns, begin_ns, tid, thrown, parts, is_whole });
             of.slowest.sort_by_key(|slow| Reverse(slow.duration_ns));
             of.slowest.truncate(SLOWEST);
         }
@@ -119,18 +135,18 @@ impl Sums {
         self.parts.iter().filter(|((of, _), _)| *of == method).map(|((_, part), amount)| (*part, *amount)).collect()
     }
 
-    /// The calls of a method around its median: how many and how long, and what they consist of.
-    pub(super) fn around_median(&self, method: Label) -> (Durations, Parts) {
+    /// The calls of a method around its median: how many, and what they consist of.
+    pub(super) fn around_median(&self, method: Label) -> (Alike, Parts) {
         let of_method = self.classes.iter().filter(|((of, _), _)| *of == method);
-        let classes: BTreeMap<u16, Durations> = of_method.map(|((_, class), durations)| (*class, *durations)).collect();
-        let all: u64 = classes.values().map(|durations| durations.count).sum();
+        let classes: BTreeMap<u16, Alike> = of_method.map(|((_, class), alike)| (*class, *alike)).collect();
+        let all: u64 = classes.values().map(|alike| alike.calls).sum();
         let [from, to] = AROUND_MEDIAN.map(|share| share * all as f64);
-        let (mut before, mut around) = (0, Durations::default());
+        let (mut before, mut around) = (0, Alike::default());
         let mut chosen = Vec::new();
-        for (class, durations) in classes {
-            let behind = before + durations.count;
+        for (class, alike) in classes {
+            let behind = before + alike.calls;
             if behind as f64 > from && (before as f64) < to {
-                around.merge(&durations);
+                around.merge(&alike);
                 chosen.push(class);
             }
             before = behind;

@@ -3,12 +3,15 @@
 use super::{
     super::{
         Context,
-        distribution::Durations,
         offcpu::reason::Reason,
-        table::{Merge as _, REPORT_ROWS, column},
+        table::{REPORT_ROWS, column},
     },
-    parts::{Amount, Label, Labels, Part, Parts},
-    sums::{OfMethod, Slow, Sums},
+    parts::{Amount, Label, Labels, Part},
+    rows::{
+        Method, Row, is_allocated, is_away, is_called, is_contended, is_sampled, is_stopped, is_thrown, is_time, mean,
+        percent, rows, sum_of, whole_mean,
+    },
+    sums::{Slow, Sums},
 };
 use crate::report::{Cell, Column, Shape, Table, Unit};
 
@@ -17,94 +20,6 @@ pub(super) struct Tables<'a> {
     pub(super) sums: &'a Sums,
     pub(super) labels: &'a Labels,
     pub(super) context: Context<'a>,
-}
-
-/// A method with what its calls consist of.
-struct Method<'a> {
-    name: &'a str,
-    of: &'a OfMethod,
-    all: Parts,
-    around: Durations,
-    typical: Parts,
-}
-
-/// A part of a method's calls.
-struct Row<'a> {
-    method: &'a Method<'a>,
-    part: Part,
-    all: Amount,
-    /// Of all calls around the median together.
-    typical: Amount,
-    /// Nothing where only the duration of the slowest one is known.
-    slowest: Option<Amount>,
-}
-
-impl Row<'_> {
-    fn per_call(&self, amount: u64) -> Cell {
-        mean(amount, self.method.of.whole.count)
-    }
-
-    fn per_typical_call(&self, amount: u64) -> Cell {
-        mean(amount, self.method.around.count)
-    }
-
-    fn slowest(&self, amount: fn(&Amount) -> u64) -> Cell {
-        self.slowest.as_ref().map_or(Cell::Missing, |of| amount(of).into())
-    }
-}
-
-fn mean(sum: u64, count: u64) -> Cell {
-    if count == 0 { Cell::Missing } else { Cell::Float(sum as f64 / count as f64) }
-}
-
-/// A mean that is shown in whole ns or bytes.
-fn whole_mean(sum: u64, count: u64) -> Cell {
-    sum.checked_div(count).map_or(Cell::Missing, Cell::Int)
-}
-
-fn percent(part: u64, of: u64) -> Cell {
-    if of == 0 { Cell::Missing } else { Cell::Float(100.0 * part as f64 / of as f64) }
-}
-
-/// The parts that one of these is asked of, added up.
-fn sum_of(parts: &Parts, is_wanted: fn(&Part) -> bool) -> Amount {
-    let mut sum = Amount::default();
-    for (_, amount) in parts.iter().filter(|(part, _)| is_wanted(part)) {
-        sum.merge(amount);
-    }
-    sum
-}
-
-const fn is_away(part: &Part) -> bool {
-    matches!(part, Part::Away(..) | Part::Ready)
-}
-
-pub(super) const fn is_time(part: &Part) -> bool {
-    matches!(part, Part::Running | Part::Away(..) | Part::Ready)
-}
-
-const fn is_stopped(part: &Part) -> bool {
-    matches!(part, Part::Stopped { .. })
-}
-
-const fn is_allocated(part: &Part) -> bool {
-    matches!(part, Part::Allocated(..))
-}
-
-const fn is_thrown(part: &Part) -> bool {
-    matches!(part, Part::Thrown(..))
-}
-
-const fn is_contended(part: &Part) -> bool {
-    matches!(part, Part::Contended(..))
-}
-
-const fn is_called(part: &Part) -> bool {
-    matches!(part, Part::Called(_))
-}
-
-const fn is_sampled(part: &Part) -> bool {
-    matches!(part, Part::Sampled(_))
 }
 
 impl Tables<'_> {
@@ -176,10 +91,10 @@ impl Tables<'_> {
                 count,
                 row.all.sum.into(),
                 percent(row.all.sum, row.method.of.whole.total_ns),
-                whole_mean(row.all.sum, row.method.of.whole.count),
-                whole_mean(row.typical.sum, row.method.around.count),
-                row.slowest(|amount| amount.sum),
             ]
+            .into_iter()
+            .chain(row.times())
+            .collect()
         };
         table("explained_time", "Where the time goes", columns, rows(methods, is_time).into_iter().map(row))
     }
@@ -199,17 +114,11 @@ impl Tables<'_> {
         ];
         let row = |row: Row<'_>| {
             let [_, callee] = self.class_and_site(&row.part);
-            vec![
-                row.method.name.into(),
-                callee,
-                row.all.count.into(),
-                row.per_call(row.all.count),
-                row.all.sum.into(),
-                whole_mean(row.all.sum, row.method.of.whole.count),
-                whole_mean(row.typical.sum, row.method.around.count),
-                row.slowest(|amount| amount.sum),
-                row.slowest(|amount| amount.count),
-            ]
+            vec![row.method.name.into(), callee, row.all.count.into(), row.per_call(row.all.count), row.all.sum.into()]
+                .into_iter()
+                .chain(row.times())
+                .chain([row.slowest(|amount| amount.count)])
+                .collect()
         };
         table("explained_calls", "Calls within", columns, rows(methods, is_called).into_iter().map(row))
     }
@@ -304,9 +213,9 @@ impl Tables<'_> {
         let row = |method: &str, slow: &Slow| {
             let names = self.context.names;
             let of = |is_wanted: fn(&Part) -> bool, amount: fn(Amount) -> u64| {
-                slow.parts.as_ref().map_or(Cell::Missing, |parts| amount(sum_of(parts, is_wanted)).into())
+                if slow.is_whole { amount(sum_of(&slow.parts, is_wanted)).into() } else { Cell::Missing }
             };
-            let times = slow.parts.iter().flatten().filter(|(part, _)| is_time(part));
+            let times = slow.parts.iter().filter(|(part, _)| is_time(part));
             let longest = times.max_by_key(|(_, amount)| amount.sum);
             vec![
                 method.into(),
@@ -319,7 +228,7 @@ impl Tables<'_> {
                 of(is_thrown, |amount| amount.count),
                 of(is_contended, |amount| amount.count),
                 of(is_allocated, |amount| amount.sum),
-                of(is_stopped, |amount| amount.sum),
+                sum_of(&slow.parts, is_stopped).sum.into(),
                 of(is_away, |amount| amount.sum),
                 if slow.thrown { "exception" } else { "return" }.into(),
                 slow.tid.map_or(Cell::Missing, |tid| u64::from(tid.0).into()),
@@ -328,27 +237,6 @@ impl Tables<'_> {
         let rows = methods.iter().flat_map(|method| method.of.slowest.iter().map(|slow| row(method.name, slow)));
         table("explained_slowest", "The slowest calls", columns, rows)
     }
-}
-
-/// The rows of some parts, those of the methods one after the other, the largest first.
-fn rows<'a>(methods: &'a [Method<'a>], is_wanted: fn(&Part) -> bool) -> Vec<Row<'a>> {
-    let mut rows = Vec::new();
-    for method in methods {
-        let slowest = method.of.slowest.first().and_then(|slow| slow.parts.as_ref());
-        let mut of_method: Vec<Row<'_>> = (method.all.iter().filter(|(part, _)| is_wanted(part)))
-            .map(|(part, all)| Row {
-                method,
-                part: *part,
-                all: *all,
-                typical: method.typical.get(part).copied().unwrap_or_default(),
-                slowest: slowest.map(|parts| parts.get(part).copied().unwrap_or_default()),
-            })
-            .collect();
-        of_method.sort_by_key(|row| std::cmp::Reverse((row.all.sum, row.all.count)));
-        rows.extend(of_method);
-    }
-    rows.truncate(REPORT_ROWS);
-    rows
 }
 
 /// A row for each method.

@@ -189,13 +189,15 @@ fn stops_of_the_jvm_lie_over_a_call_and_are_no_part_of_its_time() {
 
 /// A number that is not known is not shown: of these calls the duration is all that is said.
 #[test]
-fn of_calls_that_were_not_seen_whole_only_the_duration_counts() {
+fn of_calls_that_were_not_seen_whole_only_durations_and_calls_within_count() {
     let mut session = Session::new();
     let read = session.play.stack(&["com.shop.Db.read:12"]);
     session.away(14, 4, read, READ);
     // A virtual thread: its marks stand in the buffers of other threads.
     session.words.thread(99);
     session.mark(WordKind::Enter, CALL, 10);
+    session.mark(WordKind::Enter, CALLEE, 12);
+    session.mark(WordKind::Exit, CALLEE, 16);
     session.mark(WordKind::Exit, CALL, 20);
     session.words.thread(0);
     session.hand_over(Some(THREAD));
@@ -217,8 +219,11 @@ fn of_calls_that_were_not_seen_whole_only_the_duration_counts() {
     let section = session.section();
     assert_eq!(numbers(&section, ["calls", "explained_calls"]), [4, 1]);
     assert_eq!(cells(&section, "explained_time", ["what", "total_ns"]), [["on CPU".to_owned(), (10 * MS).to_string()]]);
+    let four = (4 * MS).to_string();
+    assert_eq!(cells(&section, "explained_calls", ["callee", "count", "self_ns"]), [["com.shop.Cart.m2", "1", &four]]);
+    assert_eq!(cells(&section, "explained_calls", ["per_call"]), [["0.2"]], "of four");
     let said = section.notes.join("\n");
-    assert!(said.contains("Of 3 calls the duration alone is known"), "{said}");
+    assert!(said.contains("Of 3 calls only durations and calls within are known"), "{said}");
     assert!(said.contains("The budget took sites away for a while (sched)"), "{said}");
 }
 

@@ -3,8 +3,9 @@
 use super::{
     super::offcpu::reason::Reason,
     parts::{Part, Parts},
+    rows::is_time,
     sums::Slow,
-    table::{Tables, is_time},
+    table::Tables,
 };
 use crate::text::format;
 
@@ -44,7 +45,7 @@ impl Tables<'_> {
             format::duration(durations.max_ns),
         )];
         sentences.extend(self.said("All together spent", &self.sums.parts_of(label), of.whole.total_ns));
-        if let Some(Slow { duration_ns, parts: Some(parts), .. }) = of.slowest.first().filter(|_| durations.count > 1) {
+        if let Some(Slow { duration_ns, parts, .. }) = of.slowest.first().filter(|_| durations.count > 1) {
             sentences.extend(self.said("The longest spent", parts, *duration_ns));
         }
         sentences
