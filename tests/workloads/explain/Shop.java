@@ -3,7 +3,7 @@ import java.io.InputStreamReader;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * For each GO, so many orders on a thread of their own: what an order costs is known. Each is priced 3 times, throws 2 exceptions that it
+ * For each GO, so many orders on a thread of their own, or on a virtual one with any argument: what an order costs is known. Each is priced 3 times, throws 2 exceptions that it
  * catches, makes an array of 64 KiB, and sleeps 1 ms; every tenth one sleeps 30 ms instead, and finds the stock taken by another
  * thread, which holds it until it sees that somebody waits for it. Every tenth one after the fifth ends by an exception.
  */
@@ -16,9 +16,7 @@ public final class Shop {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         System.out.println("READY");
         while (in.readLine() != null) {
-            Thread orders = new Thread(Shop::orders, "orders");
-            orders.start();
-            orders.join();
+            started(args.length > 0).join();
             System.out.println("expected calls Shop.order " + ORDERS);
             System.out.println("expected thrown Shop.order " + ORDERS / 10);
             System.out.println("expected within Shop.price " + 3 * ORDERS);
@@ -28,6 +26,16 @@ public final class Shop {
             System.out.println("expected taken java.lang.Object " + ORDERS / 10);
             System.out.println("DONE");
         }
+    }
+
+    private static Thread started(boolean isVirtual) throws ReflectiveOperationException {
+        Runnable orders = Shop::orders;
+        if (isVirtual) {
+            return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, orders);
+        }
+        Thread thread = new Thread(orders, "orders");
+        thread.start();
+        return thread;
     }
 
     private static void orders() {

@@ -98,7 +98,15 @@ impl Recent {
             self.kept -= gone;
             self.left_out += gone as u64;
         }
-        self.threads.retain(|_, of| !of.events.is_empty());
+        let mut gone_ns = 0;
+        self.threads.retain(|_, of| {
+            if of.events.is_empty() {
+                gone_ns = gone_ns.max(of.from_ns);
+            }
+            !of.events.is_empty()
+        });
+        // Nobody remembers any more of which threads there was something.
+        self.blind_until(gone_ns);
         self.threads.shrink_to(self.threads.len() * 2);
     }
 
@@ -125,13 +133,10 @@ impl Recent {
         }
     }
 
-    /// Takes notice of threads that ended.
+    /// Takes notice of threads that ended; marks of those that ended lately may be on their way.
     pub(super) fn threads_ended(&mut self, ended: &EndedThreads) {
-        for tid in ended.iter() {
-            if let Some(of) = self.threads.remove(&tid) {
-                self.kept -= of.events.len();
-            }
-        }
+        let gone = self.threads.extract_if(|tid, _| ended.is_long_gone(*tid));
+        self.kept -= gone.map(|(_, of)| of.events.len()).sum::<usize>();
     }
 
     /// A sentence where too much happened.

@@ -231,13 +231,17 @@ fn of_calls_that_were_not_seen_whole_only_durations_and_calls_within_count() {
 fn what_comes_without_end_is_bounded_and_said() {
     let mut session = Session::new();
     let class = session.play.name("com/shop/Sold");
+    session.event(THREAD, 1, StackId::default(), Payload::ExceptionCreated { class });
     for number in 0..600_000 {
         let tid = Tid(100 + number % 1000);
         session.event(tid, u64::from(number), StackId::default(), Payload::ExceptionCreated { class });
     }
     session.event(THREAD, 600_000, StackId::default(), Payload::ExceptionCreated { class });
+    // What this thread did early has been forgotten, so nobody knows what that call cost.
+    session.call(0, 500_000);
     session.call(599_999, 600_001);
     let section = session.section();
+    assert_eq!(numbers(&section, ["calls", "explained_calls"]), [2, 1]);
     assert_eq!(cells(&section, "explained_exceptions", ["class", "count"]), [["com.shop.Sold", "1"]]);
     assert!(section.notes.iter().any(|note| note.contains("at most 262,144 are kept")), "{:?}", section.notes);
 }
