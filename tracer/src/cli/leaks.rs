@@ -1,7 +1,7 @@
 //! `jtrace leaks`: snapshots of a JVM over a while, or files of such, and what goes on growing in them.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     process::ExitCode,
     time::{Duration, Instant},
 };
@@ -22,7 +22,7 @@ use crate::{
     },
     jvm::find::process::Identity,
     text::format::duration,
-    view::{self, json, text::TextOptions},
+    view::{self, html, json, text::TextOptions},
 };
 
 /// Most snapshots of a JVM, in which each leaves a mapping.
@@ -47,6 +47,10 @@ pub(super) struct Options {
     #[arg(long)]
     json: bool,
 
+    /// Write a page (.html) instead of text
+    #[arg(short, long, value_name = "FILE", conflicts_with = "json", value_parser = page)]
+    output: Option<PathBuf>,
+
     /// Rows of each kind
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = heap::rows())]
     rows: u32,
@@ -57,6 +61,12 @@ pub(super) struct Options {
 
     #[command(flatten)]
     taking: Taking,
+}
+
+fn page(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let is_page = path.extension().is_some_and(|extension| extension == "html");
+    is_page.then_some(path).ok_or_else(|| "a page's name ends in .html; `--json` prints what programs read".to_owned())
 }
 
 impl Options {
@@ -72,9 +82,12 @@ impl Options {
 }
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    if let Some(path) = &options.output {
+        output::check_replaceable(path)?;
+    }
     let (counted, sampled) = match options.pid() {
         Some(pid) => take_with_places(options, pid)?,
-        None => (read(&options.sources)?, None),
+        None => (read(options)?, None),
     };
     let mut leaks = Leaks::of(&counted, usize::try_from(options.rows).unwrap_or(usize::MAX));
     match sampled {
@@ -82,7 +95,9 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
         Some(Err(reason)) => leaks.cautions.push(format!("where objects are made was not sampled: {reason}")),
         None => {}
     }
-    if options.json {
+    if let Some(path) = &options.output {
+        output::replace_with(path, |out| html::write_leaks(&leaks, out))?;
+    } else if options.json {
         output::print(|out| json::write_document(&leaks, out))?;
     } else {
         output::print(|out| view::leaks::write(&leaks, &TextOptions::for_stdout(), out))?;
@@ -90,7 +105,8 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(sources: &[String]) -> Result<Vec<Counted>, Failure> {
+fn read(options: &Options) -> Result<Vec<Counted>, Failure> {
+    let sources = &options.sources;
     if sources.len() < 2 {
         return Err(Failure::usage(
             format!("{} is one snapshot, and what grows is seen in two or more", sources.join(" ")),
@@ -98,7 +114,7 @@ fn read(sources: &[String]) -> Result<Vec<Counted>, Failure> {
         ));
     }
     let paths: Vec<&Path> = sources.iter().map(Path::new).collect();
-    replay::give_up_but(&[], &paths)?;
+    replay::give_up_but(options.output.as_slice(), &paths)?;
     sources.iter().map(|source| heap::open(Path::new(source)).map(heap::counted)).collect()
 }
 

@@ -8,12 +8,13 @@ mod axis;
 mod difference;
 mod flame;
 mod heap;
+mod leaks;
 mod prose;
 mod table;
 
 use std::io;
 
-pub use self::{difference::write as write_difference, heap::write as write_heap};
+pub use self::{difference::write as write_difference, heap::write as write_heap, leaks::write as write_leaks};
 
 use super::{
     escape, format,

@@ -17,6 +17,9 @@ use crate::{
 /// Others that are shown.
 const OTHERS: usize = 5;
 
+/// What is said where there are two snapshots.
+pub(super) const SO_FAR: &str = "So far: two snapshots show that something grew, and not that it goes on.";
+
 /// Writes them.
 pub fn write(leaks: &Leaks, options: &TextOptions, out: &mut dyn io::Write) -> io::Result<()> {
     let Leaks { schema: _, snapshots, span_ms, cautions, so_far, suspects, further, others, only_weak_bytes } = leaks;
@@ -27,11 +30,7 @@ pub fn write(leaks: &Leaks, options: &TextOptions, out: &mut dyn io::Write) -> i
     cautions.iter().try_for_each(|caution| page.paragraph("  - ", caution, Some(Ink::Warning)))?;
     page.heading("WHAT GOES ON GROWING")?;
     if *so_far {
-        page.paragraph(
-            "  ",
-            "So far: two snapshots show that something grew, and not that it goes on.",
-            Some(Ink::Warning),
-        )?;
+        page.paragraph("  ", SO_FAR, Some(Ink::Warning))?;
     }
     if suspects.is_empty() {
         page.line("  nothing")?;
@@ -72,47 +71,56 @@ fn over(snapshots: usize, span_ms: Option<u64>, per_hour: Option<f64>) -> String
 }
 
 fn of_suspect(rank: usize, suspect: &Suspect, seen: (usize, Option<u64>), page: &mut Page<'_>) -> io::Result<()> {
-    let Suspect {
-        class,
-        holder: _,
-        way,
-        way_on,
-        class_objects,
-        amounts,
-        objects_per_hour: _,
-        bytes_per_hour,
-        by_class,
-        made_at,
-    } = suspect;
+    page.paragraph(&format!("{rank:>2}. "), &title(suspect, seen), Some(Ink::Bad))?;
+    page.paragraph("    ", &holder(suspect), None)?;
+    page.paragraph("    ", &series(&suspect.amounts), Some(Ink::Dim))?;
+    page.paragraph("    ", &parts(suspect), Some(Ink::Dim))?;
+    let is_made = suspect.made_at.as_ref().is_some_and(|made_at| !made_at.is_empty());
+    let ink = if is_made { None } else { Some(Ink::Dim) };
+    places(suspect).iter().try_for_each(|place| page.paragraph("    ", place, ink))
+}
+
+/// What grew, and by how much.
+pub(super) fn title(suspect: &Suspect, seen: (usize, Option<u64>)) -> String {
+    let Suspect { class, class_objects, amounts, bytes_per_hour, .. } = suspect;
     let own = match class_objects[..] {
         [first, .., last] if first != last => format!("{}, in all ", heap_diff::signed(first, last, count)),
         _ => String::new(),
     };
-    let title = format!("{class}: {own}{}, {}", more(amounts), over(seen.0, seen.1, *bytes_per_hour));
-    page.paragraph(&format!("{rank:>2}. "), &title, Some(Ink::Bad))?;
-    let way = format!("{} holds it: {}", heap_way::beginning(way), heap_way::steps(way.iter().chain(way_on)));
-    page.paragraph("    ", &way, None)?;
-    page.paragraph("    ", &series(amounts), Some(Ink::Dim))?;
+    format!("{class}: {own}{}, {}", more(amounts), over(seen.0, seen.1, *bytes_per_hour))
+}
+
+/// What holds it.
+pub(super) fn holder(suspect: &Suspect) -> String {
+    let Suspect { way, way_on, .. } = suspect;
+    format!("{} holds it: {}", heap_way::beginning(way), heap_way::steps(way.iter().chain(way_on)))
+}
+
+/// Of which classes it is.
+pub(super) fn parts(suspect: &Suspect) -> String {
     let part = |Grown { class, objects, bytes: size }: &Grown| {
         let sign = |number: i64, text: String| if number < 0 { format!("-{text}") } else { format!("+{text}") };
         let (objects, size) = (sign(*objects, count(objects.unsigned_abs())), sign(*size, bytes(size.unsigned_abs())));
         format!("{objects} {class} ({size})")
     };
-    let parts: Vec<String> = by_class.iter().map(part).collect();
-    page.paragraph("    ", &format!("of it: {}", parts.join(", ")), Some(Ink::Dim))?;
-    made_at.as_ref().map_or(Ok(()), |made_at| of_places(made_at, page))
+    let parts: Vec<String> = suspect.by_class.iter().map(part).collect();
+    format!("of it: {}", parts.join(", "))
 }
 
-/// Where it is made: what is held is not known by its place, so this is where objects of the same classes came from.
-fn of_places(made_at: &[Made], page: &mut Page<'_>) -> io::Result<()> {
-    if made_at.is_empty() {
-        return page.paragraph("    ", "made: not sampled once; a longer time (-d) has more samples", Some(Ink::Dim));
-    }
-    for Made { class, place, samples, of } in made_at {
+/// Where it is made: what is held is not known by its place, so this is where objects of the same classes came from. Nothing where nobody
+/// looked.
+pub(super) fn places(suspect: &Suspect) -> Vec<String> {
+    let place = |Made { class, place, samples, of }: &Made| {
         let share = format!("{} of {} of the class", count(*samples), plural(*of, "sample", "samples"));
-        page.paragraph("    ", &format!("made: {class} at {place} ({share})"), None)?;
+        format!("made: {class} at {place} ({share})")
+    };
+    match &suspect.made_at {
+        Some(made_at) if made_at.is_empty() => {
+            vec!["made: not sampled once; a longer time (-d) has more samples".to_owned()]
+        }
+        Some(made_at) => made_at.iter().map(place).collect(),
+        None => Vec::new(),
     }
-    Ok(())
 }
 
 /// How much more there is at last than at first.
@@ -125,7 +133,8 @@ fn more(amounts: &[Amount]) -> String {
     format!("{} objects, {size}", heap_diff::signed(first.objects, last.objects, count))
 }
 
-fn series(amounts: &[Amount]) -> String {
+/// How much there was in each snapshot.
+pub(super) fn series(amounts: &[Amount]) -> String {
     let of = |get: fn(&Amount) -> String| amounts.iter().map(get).collect::<Vec<String>>().join(" → ");
     format!(
         "objects {}; bytes {}; its container retains {}",
@@ -136,9 +145,13 @@ fn series(amounts: &[Amount]) -> String {
 }
 
 fn of_other(other: &Other, page: &mut Page<'_>) -> io::Result<()> {
+    page.paragraph("  - ", &besides(other), None)
+}
+
+/// What has grown and is no suspect, and why not.
+pub(super) fn besides(other: &Other) -> String {
     let Other { holder: _, way, amounts, growth } = other;
-    let text = format!("{}: {}, {}", heap_way::whole(way), more(amounts), growth.text());
-    page.paragraph("  - ", &text, None)
+    format!("{}: {}, {}", heap_way::whole(way), more(amounts), growth.text())
 }
 
 #[cfg(test)]
