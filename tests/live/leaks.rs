@@ -182,6 +182,12 @@ fn a_running_jvm_is_looked_at_over_a_while_and_what_it_keeps_meanwhile_is_found(
     let found = jtrace::succeed(&["leaks", &pid, "-d", "1s", "-n", "3", "--json"])?;
     let found: Value = serde_json::from_slice(&found.stdout)?;
     ensure!(rows(&found, "snapshots")?.len() == 3 && rows(&found, "suspects")?.is_empty(), "{found:#}");
+    let directory = tempfile::tempdir()?;
+    let page = directory.path().join("leaks.html");
+    let name = page.display().to_string();
+    ensure!(jtrace::succeed(&["leaks", &pid, "-d", "1s", "-n", "2", "-o", &name])?.text().is_empty(), "a text as well");
+    let page = std::fs::read_to_string(page)?;
+    ensure!(page.contains("What goes on growing in") && page.contains("</html>"), "{page}");
     // A snapshot can be taken before the work of its interval is done: then there is more time.
     let mut seconds = 2;
     let suspect = until("it is seen that the program goes on growing", || {
