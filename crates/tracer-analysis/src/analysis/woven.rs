@@ -27,6 +27,8 @@ pub(super) struct Woven {
     switched: Vec<Switched>,
     /// Methods and classes that were left as they were.
     left_out: u64,
+    /// What became of code that was compiled before.
+    code_before: Option<String>,
 }
 
 impl Woven {
@@ -39,7 +41,7 @@ impl Woven {
     pub(super) fn of(client: Box<dyn Client>, is_theirs: fn(&Marker) -> bool, scaled: fn(u64) -> Scaled) -> Self {
         let mut dispatch = Dispatch::default();
         dispatch.add(client).expect("it is the first one");
-        Self { dispatch, is_theirs, scaled, is_asked: false, switched: Vec::new(), left_out: 0 }
+        Self { dispatch, is_theirs, scaled, is_asked: false, switched: Vec::new(), left_out: 0, code_before: None }
     }
 
     /// Takes what is said of the session.
@@ -50,6 +52,7 @@ impl Woven {
         }
         if let Inside::Woven(woven) = inside {
             self.left_out = self.left_out.saturating_add(woven.skipped_count);
+            self.code_before = self.code_before.take().or_else(|| woven.code_before.as_ref()?.sentence());
         }
         if self.is_asked {
             self.dispatch.inside(inside);
@@ -59,6 +62,11 @@ impl Woven {
     /// Takes notice of threads that ended.
     pub(super) fn threads_ended(&mut self, ended: &EndedThreads) {
         self.dispatch.threads_ended(ended.iter());
+    }
+
+    /// What must be known of code that was compiled before.
+    pub(super) fn code_before(&self) -> Option<String> {
+        self.code_before.clone()
     }
 
     /// A sentence where not all of what was chosen could be woven.
