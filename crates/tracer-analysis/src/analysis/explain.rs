@@ -48,6 +48,8 @@ pub struct Explain {
     /// Groups of sites that were away for a while.
     away: Vec<String>,
     in_windows: bool,
+    /// Not every event has a stack.
+    has_fewer_stacks: bool,
 }
 
 /// Names of groups that were away that are kept.
@@ -66,6 +68,7 @@ impl Default for Explain {
             is_blind: false,
             away: Vec::new(),
             in_windows: false,
+            has_fewer_stacks: false,
         }
     }
 }
@@ -109,6 +112,12 @@ impl Explain {
                 self.away.join(", ")
             ));
         }
+        if self.has_fewer_stacks {
+            notes.push(
+                "To stay within the budget not every event had a stack: the others have no place, and some of them no reason."
+                    .to_owned(),
+            );
+        }
         if self.in_windows {
             notes.push(
                 "The marker was on in windows only, so not all calls were seen; table `marker_windows` has the windows."
@@ -151,6 +160,7 @@ impl Analysis for Explain {
 
     fn guard(&mut self, action: &GuardAction) {
         self.woven.guard(action);
+        self.has_fewer_stacks |= action.stacks_of().is_some_and(|one_in| one_in > 1);
         let is_away = match action.action {
             GuardDecision::Detach { .. } | GuardDecision::Stop { .. } => true,
             GuardDecision::Attach => false,

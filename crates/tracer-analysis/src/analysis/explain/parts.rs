@@ -173,8 +173,11 @@ impl Labels {
             return *known;
         }
         // Where the program was is what matters, and not the kernel's function.
-        let frame = site::frame(stacks, stack).filter(|frame| frame.kind.is_java());
-        let text = frame.map_or_else(|| NO_JAVA.to_owned(), ToString::to_string);
+        let text = match site::frame(stacks, stack) {
+            Some(frame) if frame.kind.is_java() => frame.to_string(),
+            Some(_) => NO_JAVA.to_owned(),
+            None => Stacks::absence(stack).to_owned(),
+        };
         let label = self.number(text);
         // A stack that is told later than its event is asked for again.
         if stacks.get(stack).is_some() {
