@@ -1,111 +1,88 @@
 //! Lenses: what a user asks for. Which sites a lens needs is the catalogue's, what it makes of their events its analysis's.
 
-/// What a user asks for: a set of sites and an analysis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Lens {
-    /// Collections by cause and kind, pauses, memory pools.
-    Gc,
-    /// VM operations and safepoint time.
-    Safepoint,
-    /// Contended monitors, waits, parking.
-    Locks,
-    /// Threads that start, stop, sleep.
-    Threads,
-    /// Class loading and initialisation.
-    Classes,
-    /// Compilations and code.
-    Jit,
-    /// Allocation, sampled at TLAB refills.
-    Alloc,
-    /// Exceptions that are made, by class and place.
-    Exceptions,
-    /// Which code runs, sampled by a clock.
-    Cpu,
-    /// Where threads wait and for what, from the scheduler.
-    Offcpu,
-    /// Where threads spend their time, running or not.
-    Wall,
-    /// How often chosen methods are called, how long they take, and how they end.
-    Methods,
-    /// Who calls whom, from where, among chosen methods.
-    Calls,
-    /// What chosen calls cost: waiting, allocations, exceptions, and what they call.
-    Explain,
-    /// Which functions of JNI native code calls, and how long it holds critical sections open.
-    Jni,
-    /// Marked points and regions of code.
-    Markers,
-    /// Whether objects are used as their protocols say.
-    Typestate,
+/// When the sites of a lens are attached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Where nobody says which lenses: it costs next to nothing on any target.
+    Usual,
+    /// Where it is named.
+    Asked,
+    /// Where it is named; all its sites are there on demand only.
+    OnDemand,
+    /// Where it is named, and a library is in the JVM.
+    Inside,
+}
+
+/// A lens is a line: its name in the code, the word that the command line, JSON and the docs use, when it is there, and what help says of
+/// it. They stand in the order of the report.
+macro_rules! lenses {
+    ($($variant:ident $id:literal $kind:ident $about:literal;)+) => {
+        /// What a user asks for: a set of sites and an analysis.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        pub enum Lens {
+            $(#[doc = $about] $variant,)+
+        }
+
+        impl Lens {
+            /// Every lens, in the order of the report.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            const fn kind(self) -> Kind {
+                match self { $(Self::$variant => Kind::$kind),+ }
+            }
+
+            /// The word that the command line, JSON and the docs use.
+            pub const fn id(self) -> &'static str {
+                match self { $(Self::$variant => $id),+ }
+            }
+
+            /// What help says of it.
+            pub const fn about(self) -> &'static str {
+                match self { $(Self::$variant => $about),+ }
+            }
+        }
+    };
+}
+
+lenses! {
+    Gc "gc" Usual "Collections by cause and kind, pauses, memory pools";
+    Safepoint "safepoint" Usual "VM operations and safepoint time";
+    Locks "locks" Usual "Contended monitors, waits, parking";
+    Threads "threads" Usual "Threads that start, stop, sleep";
+    Classes "classes" Usual "Class loading and initialisation";
+    Jit "jit" Usual "Compilations and code";
+    Alloc "alloc" Usual "Allocation, sampled at TLAB refills";
+    Exceptions "exceptions" Usual "Exceptions that are made, by class and place";
+    Cpu "cpu" Usual "Which code runs, sampled by a clock";
+    Offcpu "offcpu" Asked "Where threads wait and for what, from the scheduler";
+    Wall "wall" Asked "Where threads spend their time, running or not";
+    Methods "methods" OnDemand "How often chosen methods are called, how long they take, and how they end";
+    Calls "calls" OnDemand "Who calls whom, from where, among chosen methods";
+    Explain "explain" Inside "What a call costs (`jtrace explain-call`)";
+    Jni "jni" Asked "Which functions of JNI native code calls, and how long it holds critical sections open";
+    Markers "markers" Inside "Marked points and regions of code";
+    Typestate "typestate" Inside "Whether objects are used as their protocols say";
 }
 
 impl Lens {
-    /// Every lens, in the order of the report.
-    pub const ALL: &'static [Self] = &[
-        Self::Gc,
-        Self::Safepoint,
-        Self::Locks,
-        Self::Threads,
-        Self::Classes,
-        Self::Jit,
-        Self::Alloc,
-        Self::Exceptions,
-        Self::Cpu,
-        Self::Offcpu,
-        Self::Wall,
-        Self::Methods,
-        Self::Calls,
-        Self::Explain,
-        Self::Jni,
-        Self::Markers,
-        Self::Typestate,
-    ];
-
-    /// Those that are used where nobody says which: all that cost next to nothing on any target.
-    pub const USUAL: &'static [Self] = &[
-        Self::Gc,
-        Self::Safepoint,
-        Self::Locks,
-        Self::Threads,
-        Self::Classes,
-        Self::Jit,
-        Self::Alloc,
-        Self::Exceptions,
-        Self::Cpu,
-    ];
+    /// Those that are used where nobody says which. They come first.
+    pub const USUAL: &'static [Self] = {
+        let mut usual = 0;
+        while matches!(Self::ALL[usual].kind(), Kind::Usual) {
+            usual += 1;
+        }
+        Self::ALL.split_at(usual).0
+    };
 
     /// Whether all its sites are there on demand only.
     pub const fn is_on_demand(self) -> bool {
-        matches!(self, Self::Methods | Self::Calls)
+        matches!(self.kind(), Kind::OnDemand)
     }
 
     /// Whether it needs a library in the JVM.
     pub const fn is_inside(self) -> bool {
-        matches!(self, Self::Markers | Self::Typestate)
-    }
-
-    /// The word that the command line, JSON and the docs use.
-    pub const fn id(self) -> &'static str {
-        match self {
-            Self::Gc => "gc",
-            Self::Safepoint => "safepoint",
-            Self::Locks => "locks",
-            Self::Threads => "threads",
-            Self::Classes => "classes",
-            Self::Jit => "jit",
-            Self::Alloc => "alloc",
-            Self::Exceptions => "exceptions",
-            Self::Cpu => "cpu",
-            Self::Offcpu => "offcpu",
-            Self::Wall => "wall",
-            Self::Methods => "methods",
-            Self::Calls => "calls",
-            Self::Explain => "explain",
-            Self::Jni => "jni",
-            Self::Markers => "markers",
-            Self::Typestate => "typestate",
-        }
+        matches!(self.kind(), Kind::Inside)
     }
 }
 
@@ -118,4 +95,20 @@ pub fn unavailable(lens: &str) -> String {
 pub fn lacks_sites(missing: &[String], lens: &str) -> bool {
     let beginning = unavailable(lens);
     missing.iter().any(|sentence| sentence.starts_with(&beginning))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lenses_that_are_used_by_themselves_come_first_and_have_other_words() {
+        let usual = Lens::ALL.iter().filter(|lens| lens.kind() == Kind::Usual);
+        assert!(usual.eq(Lens::USUAL) && Lens::USUAL.contains(&Lens::Cpu) && !Lens::USUAL.contains(&Lens::Offcpu));
+        let words: std::collections::BTreeSet<&str> = Lens::ALL.iter().map(|lens| lens.id()).collect();
+        assert_eq!(words.len(), Lens::ALL.len());
+        for lens in Lens::ALL {
+            assert_eq!(format!("{lens:?}").to_lowercase(), lens.id(), "recordings have this word");
+        }
+    }
 }

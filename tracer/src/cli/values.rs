@@ -28,25 +28,20 @@ macro_rules! words {
     };
 }
 
-words! { Lens:
-    Gc => "gc", "Collections by cause and kind, pauses, memory pools";
-    Safepoint => "safepoint", "VM operations and safepoint time";
-    Locks => "locks", "Contended monitors, waits, parking";
-    Threads => "threads", "Threads that start, stop, sleep";
-    Classes => "classes", "Class loading and initialisation";
-    Jit => "jit", "Compilations and code";
-    Alloc => "alloc", "Allocation, sampled at TLAB refills";
-    Exceptions => "exceptions", "Exceptions that are made, by class and place";
-    Cpu => "cpu", "Which code runs, sampled by a clock";
-    Offcpu => "offcpu", "Where threads wait and for what, from the scheduler";
-    Wall => "wall", "Where threads spend their time, running or not";
-    Methods => "methods", "How often chosen methods are called, how long they take, and how they end";
-    Calls => "calls", "Who calls whom, from where, among chosen methods";
-    Explain => "explain", "What a call costs (`jtrace explain-call`)";
-    Jni => "jni", "Which functions of JNI native code calls, and how long it holds critical sections open";
-    Markers => "markers", "Marked points and regions of code";
-    Typestate => "typestate", "Whether objects are used as their protocols say";
+impl Worded for Lens {
+    const WORDS: &[(Self, &'static str, &'static str)] = &OF_LENSES;
 }
+
+const OF_LENSES: [(Lens, &str, &str); Lens::ALL.len()] = {
+    let mut words = [(Lens::Gc, "", ""); Lens::ALL.len()];
+    let mut at = 0;
+    while at < words.len() {
+        let lens = Lens::ALL[at];
+        words[at] = (lens, lens.id(), lens.about());
+        at += 1;
+    }
+    words
+};
 
 words! { ArmMode:
     Off => "off", "Change nothing: only code that calls the stubs already is seen";

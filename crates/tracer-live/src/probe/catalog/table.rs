@@ -35,6 +35,7 @@ const CODE: &[Lens] = &[
     Lens::Wall,
     Lens::Methods,
     Lens::Calls,
+    Lens::Explain,
     Lens::Jni,
     Lens::Markers,
     Lens::Typestate,
@@ -42,7 +43,7 @@ const CODE: &[Lens] = &[
 const ALLOC: &[Lens] = &[Lens::Alloc];
 const EXCEPTIONS: &[Lens] = &[Lens::Exceptions];
 const JNI: &[Lens] = &[Lens::Jni];
-const INSIDE: &[Lens] = &[Lens::Markers, Lens::Typestate];
+const INSIDE: &[Lens] = &[Lens::Markers, Lens::Typestate, Lens::Explain];
 const TYPESTATE: &[Lens] = &[Lens::Typestate];
 const METHODS: &[Lens] = &[Lens::Methods, Lens::Calls];
 
