@@ -86,11 +86,10 @@ fn what_collections_hold_is_what_the_program_put_into_them() -> Result<()> {
         let name =
             |extension: &str| directory.path().join(format!("{}.{extension}", jdk.release)).display().to_string();
         let (kept, dump) = (name("heap"), name("hprof"));
-        let all = ["--rows", "200"];
-        planted(&take(&pid, &[&all[..], &["-o", &kept]].concat())?, &on)?;
-        planted(&take(&kept, &all)?, &format!("{on}, of the file"))?;
+        planted(&take(&pid, &["-o", &kept])?, &on)?;
+        planted(&take(&kept, &[])?, &format!("{on}, of the file"))?;
         jvm.jcmd(&["GC.heap_dump", &dump])?;
-        planted(&take(&dump, &all)?, &format!("{on}, of the JVM's dump"))?;
+        planted(&take(&dump, &[])?, &format!("{on}, of the JVM's dump"))?;
         let text = jtrace::succeed(&["heap", &kept])?.text();
         for line in [
             "\nWhat collections hold\n",

@@ -2,8 +2,8 @@
 //! session tell of its thread in between is what it cost: where it waited and for what, what it threw and allocated, which monitors it
 //! found taken, and when the JVM had stopped it.
 //!
-//! Events of each thread are kept for a while ([`recent`]), because marks come later than they. When a call has ended ([`calls`]), what
-//! lies within becomes its [`parts`], and these are added up ([`sums`]): over all calls, over those around the median, and of the slowest.
+//! Events of each thread are kept for a while (`recent`), because marks come later than they. When a call has ended (`calls`), what
+//! lies within becomes its `parts`, and these are added up (`sums`): over all calls, over those around the median, and of the slowest.
 
 mod calls;
 mod parts;

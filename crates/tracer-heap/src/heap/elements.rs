@@ -223,7 +223,10 @@ impl Walk<'_> {
         match form {
             Form::Array | Form::Pairs => self.array(held, form == Form::Pairs, content),
             Form::Table => self.table(held, content),
-            Form::Nodes => self.nodes(held, content),
+            Form::Nodes => {
+                let Fields { next, left, right, .. } = self.fields;
+                self.nodes(held, &[next, left, right], content);
+            }
             Form::Inner | Form::Keys => {}
         }
     }
@@ -249,14 +252,15 @@ impl Walk<'_> {
     fn table(&mut self, table: Node, content: &mut Content) {
         for (entry, label) in self.analysis.graph.references(table) {
             if matches!(label.via(), Via::Element(_)) {
-                // Some maps keep what collides behind an object of its own, which is no entry.
-                self.nodes(self.analysis.field(entry, self.fields.first).unwrap_or(entry), content);
+                // Some maps keep what collides behind an object of its own, which is no entry. Where entries are a tree, they are a list as well.
+                let first = self.analysis.field(entry, self.fields.first).unwrap_or(entry);
+                self.nodes(first, &[self.fields.next], content);
             }
         }
     }
 
-    /// Entries that lead to each other: a list, or a tree.
-    fn nodes(&mut self, first: Node, content: &mut Content) {
+    /// Entries that lead to each other by these fields: a list, or a tree.
+    fn nodes(&mut self, first: Node, links: &[u32], content: &mut Content) {
         let mut to_do = vec![first];
         while let Some(node) = to_do.pop().filter(|_| self.left > 0) {
             self.left -= 1;
@@ -267,7 +271,7 @@ impl Walk<'_> {
                     Via::Referent(_) => Side::Key,
                     Via::Field(name) if name == self.fields.key => Side::Key,
                     Via::Field(name) if self.fields.values.contains(&name) => Side::Value,
-                    Via::Field(name) if [self.fields.next, self.fields.left, self.fields.right].contains(&name) => {
+                    Via::Field(name) if links.contains(&name) => {
                         to_do.push(to);
                         continue;
                     }

@@ -71,7 +71,10 @@ fn of_a_map_keys_and_values_are_told_through_chains_and_trees() {
     let (_, table) = planted.collection("java.util.HashMap", "table", "java.util.HashMap$Node[]");
     let of_order = [("key", STRING), ("value", ORDER)];
     let [first, second, third] = [0; 3].map(|_| planted.entry(NODE, &of_order));
+    // What collides in a `HashMap` becomes a tree, and stays a list.
     planted.plant.field(first, "next", second);
+    planted.plant.field(second, "left", first);
+    planted.plant.field(first, "right", second);
     planted.plant.element(table, 0, first);
     planted.plant.element(table, 5, third);
     let (_, root) = planted.collection("java.util.TreeMap", "root", "java.util.TreeMap$Entry");
