@@ -93,6 +93,8 @@ mod jni;
 mod inside;
 // States of threads, monitors and classes, without anything in the JVM.
 mod outside;
+// Queues that threads have in fields are found and counted.
+mod own_queues;
 // Threads are chosen by their whole names.
 mod threads_by_name;
 // The predicate says the same in the kernel.

@@ -35,6 +35,7 @@ mod work;
 mod jni;
 mod methods;
 mod protocols;
+mod queues;
 
 use crate::{
     item::Target,
@@ -67,6 +68,7 @@ const RULES: &[Rule] = &[
     looks::lost_notify,
     executors::starved,
     executors::backlog,
+    queues::grow,
     lent::exhausted,
     lent::crowd,
     slow::peer,

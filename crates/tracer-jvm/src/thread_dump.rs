@@ -21,7 +21,7 @@ pub use self::{
     text::write as write_text,
     unmounted::{Unmounted, UnmountedGroup, UnmountedOwner},
 };
-use crate::{item::look::Waits, jvm::java_threads::Executor, stack::Frame};
+use crate::{item::look::Waits, jvm::java_threads::{Executor, OwnQueue}, stack::Frame};
 
 /// All threads of a JVM.
 #[derive(Debug, Serialize)]
@@ -79,6 +79,9 @@ pub struct Thread {
     /// The executor for which it works.
     #[serde(skip)]
     pub executor: Option<Executor>,
+    /// The queue that it has of its own, where it works for no executor.
+    #[serde(skip)]
+    pub queue: Option<OwnQueue>,
     /// Why there are no more frames; absent where the stack is whole.
     pub incomplete: Option<&'static str>,
 }

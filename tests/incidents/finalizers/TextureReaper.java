@@ -1,7 +1,7 @@
 /*
  * incident: Textures are freed by a thread of the program's own that takes phantom references from a queue, 80 ms for each: the queue grows.
- * names: slow-finalizer|reference-backlog Reaper.free
- * new: reference-backlog
+ * names: queue-grows Reaper.free
+ * new: queue-grows
  * flags: -Xmx64m
  * jfr: none
  */

@@ -7,6 +7,7 @@ mod entry;
 mod executors;
 mod initialisers;
 mod pressure;
+mod queues;
 mod reason;
 mod starter;
 mod starved;
@@ -287,7 +288,7 @@ impl Analysis for Threads {
     fn shows(&self, group: &str, shape: &str) -> bool {
         match shape {
             "sleepers" | "sleep_sites" | "sleep_times" => group == "sleep",
-            "waiting" | "executors" | "starved_pools" | "circles" | "unnotified" | "initialisers" | "mapped" => false,
+            "waiting" | "executors" | "queues" | "starved_pools" | "circles" | "unnotified" | "initialisers" | "mapped" => false,
             _ => group == "thread",
         }
     }

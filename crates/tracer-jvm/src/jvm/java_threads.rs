@@ -6,6 +6,7 @@
 mod executor;
 mod layout;
 mod named_fields;
+mod own_queue;
 mod names;
 mod object;
 mod places;
@@ -21,6 +22,7 @@ use std::{
 use self::layout::List;
 pub use self::{
     executor::Executor,
+    own_queue::OwnQueue,
     layout::Layout,
     names::{NamedThread, ThreadNames},
     thread_object::{Blocker, ThreadObject, ThreadObjects},

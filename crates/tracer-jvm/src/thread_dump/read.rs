@@ -203,6 +203,10 @@ impl ThreadReader {
             if told.frames.is_empty() || WORKERS.iter().any(|worker| told.is_in(worker)) {
                 told.executor = self.objects.as_ref().and_then(|objects| objects.executor_of(thread));
             }
+            // Of a thread that stands still as before, what it lacked then it lacks now.
+            if told.executor.is_none() && (stood.is_none() || told.queue.is_some()) {
+                told.queue = self.objects.as_ref().and_then(|objects| objects.own_queue_of(thread));
+            }
             let told = self.room.fit(told, || os_thread::name(self.pid, tid));
             if let Some(scheduled) = scheduled.filter(|_| told.incomplete.is_none() && told.kernel_state != 'R') {
                 self.stood.insert((thread.address, tid), Stood { scheduled, told: told.clone() });
@@ -328,6 +332,7 @@ impl ThreadReader {
             carries,
             frames,
             executor: None,
+            queue: None,
             incomplete: cut.or_else(|| incomplete(&stack, os)).or(runs),
         }
     }

@@ -4,6 +4,7 @@
 //! in them gets its numbers when it is passed on, beside all other stacks.
 
 mod executors;
+mod queues;
 mod since;
 
 use std::{
@@ -17,6 +18,7 @@ use std::{
 };
 
 use executors::executors;
+use queues::queues;
 use since::{Since, Totals};
 
 use super::{definitions::Definitions, host::now_ns, mapped::Mapped, opened::Opening, threads::Threads};
@@ -188,6 +190,7 @@ impl Seen {
             });
         }
         let executors = executors(threads, &self.since, &mut stack);
+        let queues = queues(threads, &mut stack);
         let mut circled = |tid: u32| {
             let thread = by_tid(tid)?;
             let waits = thread.waits.clone()?;
@@ -210,6 +213,7 @@ impl Seen {
             ran: threads.iter().filter(|thread| thread.incomplete.is_some()).count() as u64,
             circles: circles.collect(),
             executors,
+            queues,
             groups: told,
             others: threads
                 .iter()

@@ -166,6 +166,25 @@ pub struct ExecutorLook {
     pub waits: Option<Waits>,
 }
 
+/// A queue that a thread of the program's own has in a field, and may take from, at the moment of a look.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueLook {
+    /// The field: `com.shop.Mailer.letters`.
+    pub field: String,
+    /// Name of one of the threads that have it.
+    pub name: String,
+    /// How many threads have it.
+    pub threads: u64,
+    /// How many of them wait for something to come into a queue.
+    pub idle: u64,
+    /// What waits in it.
+    pub queued: u64,
+    /// What one of the other threads does, where its stack could be read.
+    pub busy: Option<StackId>,
+    /// What that one waits for.
+    pub waits: Option<Waits>,
+}
+
 /// A file of which the target maps more and more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MappedFile {
@@ -251,6 +270,9 @@ pub struct ThreadLook {
     /// Executors with a queue that can be read.
     #[serde(default)]
     pub executors: Vec<ExecutorLook>,
+    /// Queues of threads that work for no executor.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<QueueLook>,
 }
 
 impl ThreadLook {
@@ -259,7 +281,8 @@ impl ThreadLook {
         let of_group = |group: &LookGroup| [Some(group.stack), group.holder.as_ref().and_then(|holder| holder.stack)];
         let groups = self.groups.iter().flat_map(of_group).flatten();
         let circles = self.circles.iter().flatten().map(|circled| circled.stack);
-        groups.chain(circles).chain(self.executors.iter().filter_map(|executor| Some(executor.busy?.0)))
+        let executors = self.executors.iter().filter_map(|executor| Some(executor.busy?.0));
+        groups.chain(circles).chain(executors).chain(self.queues.iter().filter_map(|queue| queue.busy))
     }
 }
 

@@ -17,6 +17,7 @@ use super::super::{
 };
 use super::{
     executors::Executors,
+    queues::Queues,
     initialisers::Initialisers,
     reason::{Kind, reason, words},
     starved::StarvedPools,
@@ -191,6 +192,7 @@ pub(super) struct Waiting {
     starved: StarvedPools,
     circles: Vec<Vec<Cell>>,
     executors: Executors,
+    queues: Queues,
     unnotified: Unnotified,
     initialisers: Initialisers,
 }
@@ -208,6 +210,7 @@ impl Default for Waiting {
             starved: StarvedPools::default(),
             circles: Vec::new(),
             executors: Executors::default(),
+            queues: Queues::default(),
             unnotified: Unnotified::default(),
             initialisers: Initialisers::default(),
         }
@@ -238,6 +241,7 @@ impl Waiting {
         self.starved.look(look, stacks);
         self.circles = circles(look, stacks);
         self.executors.look(look, stacks);
+        self.queues.look(look, stacks);
         self.unnotified.look(look, stacks);
         self.initialisers.look(look, stacks);
     }
@@ -306,6 +310,7 @@ impl Waiting {
         vec![
             self.reasons_table(span),
             self.executors.table(),
+            self.queues.table(),
             self.starved.table(),
             self.circles_table(),
             self.unnotified.table(),

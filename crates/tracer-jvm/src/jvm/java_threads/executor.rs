@@ -16,11 +16,13 @@ use crate::{
 /// Other libraries have an executor of the same shape under the same name.
 const WORKER: &str = ".ThreadPoolExecutor$Worker";
 /// Queues, by the class that has the count, with the field that is it: a number, or an `AtomicInteger` with one.
-const COUNTS: [(&str, &str); 4] = [
+const COUNTS: [(&str, &str); 5] = [
     ("java.util.concurrent.LinkedBlockingQueue", "count"),
     ("java.util.concurrent.ArrayBlockingQueue", "count"),
     ("java.util.concurrent.LinkedBlockingDeque", "count"),
     ("java.util.concurrent.PriorityBlockingQueue", "size"),
+    // A number of 64 bits, of which the lower half is enough.
+    ("java.lang.ref.ReferenceQueue", "queueLength"),
 ];
 
 /// A queue that keeps nothing.
@@ -80,7 +82,8 @@ fn is_empty_always<P: Peek>(reader: &Reader<'_, P>, queue: u64) -> bool {
     reader.classes(queue, MAX_DEPTH).iter().any(|class| class == HANDING_OVER)
 }
 
-fn count<P: Peek>(fields: &NamedFields, reader: &Reader<'_, P>, queue: u64) -> Option<u64> {
+/// What waits in a queue; none where it is no queue with a count that can be read.
+pub(super) fn count<P: Peek>(fields: &NamedFields, reader: &Reader<'_, P>, queue: u64) -> Option<u64> {
     let classes = reader.classes(queue, MAX_DEPTH);
     let (_, field) = COUNTS.iter().find(|(class, _)| classes.iter().any(|known| known == class))?;
     let found = fields.of_object(reader, queue, field)?;

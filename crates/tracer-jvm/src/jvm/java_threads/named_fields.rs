@@ -1,18 +1,27 @@
 //! Fields of objects and classes by their names, and what they hold. Where they lie is looked up once for all objects of a look at the
 //! JVM.
 
-use std::{cell::RefCell, collections::HashMap};
+use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
-use super::reader::Reader;
-use crate::jvm::{
-    code_cache::Error,
-    metadata::{Field, FieldsLayout},
-    peek::Peek,
-    vmstructs::VmStructs,
+use super::{own_queue::label, reader::Reader};
+use crate::{
+    jvm::{
+        code_cache::Error,
+        metadata::{Field, FieldsLayout},
+        peek::Peek,
+        vmstructs::VmStructs,
+    },
+    text::class_name::is_of_jdk,
 };
 
 /// Most classes that an object's class is looked through for a field.
 pub(super) const MAX_DEPTH: usize = 16;
+
+/// Most references of an object that are looked at.
+const MAX_REFERENCES: usize = 32;
+
+/// References in objects of a class: names with that of the class that declares them, and where they lie.
+pub(super) type References = Arc<[(String, u64)]>;
 
 /// Reads fields.
 #[derive(Debug)]
@@ -20,22 +29,42 @@ pub(super) struct NamedFields {
     layout: FieldsLayout,
     /// By class and name.
     known: RefCell<HashMap<(u64, &'static str), Option<Field>>>,
+    /// By class.
+    references: RefCell<HashMap<u64, References>>,
 }
 
 impl NamedFields {
     pub(super) fn new(tables: &VmStructs) -> Result<Self, Error> {
-        Ok(Self { layout: FieldsLayout::from_tables(tables)?, known: RefCell::default() })
+        Ok(Self { layout: FieldsLayout::from_tables(tables)?, known: RefCell::default(), references: RefCell::default() })
     }
 
     /// With these, by class and name.
     #[cfg(test)]
     pub(super) fn with(known: Vec<(u64, &'static str, Field)>) -> Self {
         let known = known.into_iter().map(|(klass, name, field)| ((klass, name), Some(field))).collect();
-        Self { known: RefCell::new(known), layout: FieldsLayout::ZERO }
+        Self { known: RefCell::new(known), references: RefCell::default(), layout: FieldsLayout::ZERO }
     }
 
     pub(super) fn forget(&self) {
         self.known.borrow_mut().clear();
+        self.references.borrow_mut().clear();
+    }
+
+    /// The references in objects of a class that classes of the program declare.
+    pub(super) fn references<P: Peek>(&self, reader: &Reader<'_, P>, klass: u64) -> References {
+        if let Some(known) = self.references.borrow().get(&klass) {
+            return Arc::clone(known);
+        }
+        let class = |klass: u64| Some((klass, reader.class(klass)?)).filter(|(_, (name, _))| !is_of_jdk(name));
+        let classes = std::iter::successors(class(klass), |(_, (_, parent))| class(*parent)).take(MAX_DEPTH);
+        let of_class = |(klass, (name, _)): (u64, (String, u64))| {
+            let fields = self.layout.of(reader.memory, reader.metadata, klass).into_iter();
+            let references = fields.filter(|field| field.is_reference && !field.is_static);
+            references.map(move |field| (label(&name, &field.name), field.offset))
+        };
+        let found: References = classes.flat_map(of_class).take(MAX_REFERENCES).collect();
+        self.references.borrow_mut().insert(klass, Arc::clone(&found));
+        found
     }
 
     /// The object that a field of an object leads to.

@@ -4,6 +4,7 @@ use super::{
     JavaThread, Layout,
     executor::Executor,
     named_fields::{MAX_DEPTH, NamedFields},
+    own_queue::OwnQueue,
     places::Places,
     reader::{Classes, Reader},
     virtual_threads::{NotRead, VirtualThreads, Visitor},
@@ -111,6 +112,13 @@ impl ThreadObjects {
         let near = Pages::small(&self.memory);
         let reader = self.reader(&near);
         Executor::of(self.fields.as_ref()?, &reader, reader.thread_object(thread.address)?)
+    }
+
+    /// The queue that a thread which works for no executor has of its own.
+    pub fn own_queue_of(&self, thread: &JavaThread) -> Option<OwnQueue> {
+        let near = Pages::small(&self.memory);
+        let reader = self.reader(&near);
+        OwnQueue::of(self.fields.as_ref()?, &reader, reader.thread_object(thread.address)?)
     }
 
     /// Address of its thread object now.

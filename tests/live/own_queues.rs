@@ -1,0 +1,34 @@
+//! Queues of threads that work for no executor: each is found where the program has it, with as many things as it has put there.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, ensure};
+use serde_json::Value;
+use tests::{jdk, jtrace::Session, jvm::Launch, report::cell};
+
+#[test]
+fn a_threads_own_queue_is_found_in_its_class_its_task_and_what_a_lambda_has_caught() -> Result<()> {
+    let expected = [
+        ("OwnQueues$Base.letters", "own", 7),
+        ("OwnQueues$Task.parcels", "task", 11),
+        ("OwnQueues$Depot.belt", "depot", 13),
+        ("java.util.concurrent.PriorityBlockingQueue", "caught", 17),
+        ("OwnQueues$Reaper.dead", "reaper", 5),
+    ];
+    let expected: BTreeMap<_, _> =
+        expected.into_iter().map(|(field, name, count)| ((field.to_owned(), name.to_owned()), count)).collect();
+    for jdk in jdk::builds()? {
+        let jvm = Launch::new(&jdk, "threads", "OwnQueues").start()?;
+        let report = Session::attach(jvm.pid(), &["-l", "threads", "--json"])?.report()?;
+        jvm.finish()?;
+        let mut found = BTreeMap::new();
+        for row in report.table("threads", "queues")? {
+            let text = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+            found.insert((text("field"), text("pattern")), cell(&row, "queued_last")?);
+            ensure!(text("site").starts_with("OwnQueues.busy:"), "{row:?} on {}", jdk.home.display());
+            ensure!(cell(&row, "looks_busy")? == cell(&row, "looks")?, "{row:?} on {}", jdk.home.display());
+        }
+        ensure!(found == expected, "{found:?} on {}", jdk.home.display());
+    }
+    Ok(())
+}
