@@ -4,7 +4,12 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, ensure};
 use serde_json::Value;
-use tests::{jdk, jtrace::Session, jvm::Launch, report::cell};
+use tests::{
+    jdk, jtrace,
+    jvm::Launch,
+    patience::until,
+    report::{Report, cell},
+};
 
 #[test]
 fn a_threads_own_queue_is_found_in_its_class_its_task_and_what_a_lambda_has_caught() -> Result<()> {
@@ -18,8 +23,12 @@ fn a_threads_own_queue_is_found_in_its_class_its_task_and_what_a_lambda_has_caug
     let expected: BTreeMap<_, _> =
         expected.into_iter().map(|(field, name, count)| ((field.to_owned(), name.to_owned()), count)).collect();
     for jdk in jdk::builds()? {
-        let jvm = Launch::new(&jdk, "threads", "OwnQueues").start()?;
-        let report = Session::attach(jvm.pid(), &["-l", "threads", "--json"])?.report()?;
+        let mut jvm = Launch::new(&jdk, "threads", "OwnQueues").start()?;
+        let report = until("threads are looked at", || {
+            let words = ["attach", &jvm.pid().to_string(), "-l", "threads", "-d", "1s", "--json"];
+            let report = Report::parse(&jtrace::succeed(&words)?.stdout)?;
+            Ok(Some(report).filter(|report| report.summary("threads", "looks").is_ok_and(|looks| looks > 0)))
+        })?;
         jvm.finish()?;
         let mut found = BTreeMap::new();
         for row in report.table("threads", "queues")? {

@@ -21,7 +21,11 @@ pub use self::{
     text::write as write_text,
     unmounted::{Unmounted, UnmountedGroup, UnmountedOwner},
 };
-use crate::{item::look::Waits, jvm::java_threads::{Executor, OwnQueue}, stack::Frame};
+use crate::{
+    item::look::Waits,
+    jvm::java_threads::{Executor, OwnQueue},
+    stack::Frame,
+};
 
 /// All threads of a JVM.
 #[derive(Debug, Serialize)]

@@ -288,7 +288,8 @@ impl Analysis for Threads {
     fn shows(&self, group: &str, shape: &str) -> bool {
         match shape {
             "sleepers" | "sleep_sites" | "sleep_times" => group == "sleep",
-            "waiting" | "executors" | "queues" | "starved_pools" | "circles" | "unnotified" | "initialisers" | "mapped" => false,
+            "waiting" | "executors" | "queues" | "starved_pools" | "circles" | "unnotified" | "initialisers"
+            | "mapped" => false,
             _ => group == "thread",
         }
     }

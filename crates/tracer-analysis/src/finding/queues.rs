@@ -22,8 +22,7 @@ pub(super) fn grow(evidence: &Evidence<'_>) -> Option<Finding> {
         looks >= LOOKS && busy * 100 >= looks * BUSY_PERCENT && fell * FELL_IN < looks && growth >= GROWTH
     });
     let row = rows.max_by_key(|row| row.whole("queued_last").saturating_sub(row.whole("queued_first")))?;
-    let [threads, first, last, looks] =
-        ["threads", "queued_first", "queued_last", "looks"].map(|key| row.whole(key));
+    let [threads, first, last, looks] = ["threads", "queued_first", "queued_last", "looks"].map(|key| row.whole(key));
     let who = if threads == 1 {
         format!("`{}` is", row.text("pattern"))
     } else {
@@ -47,7 +46,10 @@ pub(super) fn grow(evidence: &Evidence<'_>) -> Option<Finding> {
         shown_in: "threads.queues",
         when: Vec::new(),
         evidence: vec![
-            format!("in {} of {looks} looks at all threads it was busy, and waited for nothing to come", row.whole("looks_busy")),
+            format!(
+                "in {} of {looks} looks at all threads it was busy, and waited for nothing to come",
+                row.whole("looks_busy")
+            ),
             format!("the queue was shorter than at the look before in {} of them", row.whole("fell")),
         ],
         next_step: format!(
@@ -92,7 +94,9 @@ mod tests {
 
     #[test]
     fn what_rises_and_falls_or_whose_thread_rests_is_no_backlog() {
-        for (ends, seen) in [([12, 340], [3, 3, 0]), ([12, 340], [8, 6, 0]), ([12, 340], [8, 8, 2]), ([12, 25], [8, 8, 0])] {
+        for (ends, seen) in
+            [([12, 340], [3, 3, 0]), ([12, 340], [8, 6, 0]), ([12, 340], [8, 8, 2]), ([12, 25], [8, 8, 0])]
+        {
             assert!(queue(ends, seen).ask(grow).is_none(), "{ends:?} {seen:?}");
         }
         assert!(queue([340, 12], [8, 8, 0]).ask(grow).is_none());

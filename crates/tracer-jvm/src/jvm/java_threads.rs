@@ -6,9 +6,9 @@
 mod executor;
 mod layout;
 mod named_fields;
-mod own_queue;
 mod names;
 mod object;
+mod own_queue;
 mod places;
 mod reader;
 mod thread_object;
@@ -22,9 +22,9 @@ use std::{
 use self::layout::List;
 pub use self::{
     executor::Executor,
-    own_queue::OwnQueue,
     layout::Layout,
     names::{NamedThread, ThreadNames},
+    own_queue::OwnQueue,
     thread_object::{Blocker, ThreadObject, ThreadObjects},
     virtual_threads::{MAX_VIRTUAL_THREADS, NotRead, VirtualThread, Visitor},
 };

@@ -17,8 +17,8 @@ use super::super::{
 };
 use super::{
     executors::Executors,
-    queues::Queues,
     initialisers::Initialisers,
+    queues::Queues,
     reason::{Kind, reason, words},
     starved::StarvedPools,
     unnotified::Unnotified,

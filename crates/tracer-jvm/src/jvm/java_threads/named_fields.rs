@@ -35,7 +35,11 @@ pub(super) struct NamedFields {
 
 impl NamedFields {
     pub(super) fn new(tables: &VmStructs) -> Result<Self, Error> {
-        Ok(Self { layout: FieldsLayout::from_tables(tables)?, known: RefCell::default(), references: RefCell::default() })
+        Ok(Self {
+            layout: FieldsLayout::from_tables(tables)?,
+            known: RefCell::default(),
+            references: RefCell::default(),
+        })
     }
 
     /// With these, by class and name.

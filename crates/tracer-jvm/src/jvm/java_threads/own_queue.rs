@@ -3,11 +3,7 @@
 //! The queue is found in fields: of the thread's own class, of its task, and of what a lambda or an inner class has caught. Fields of
 //! classes (static ones) are not looked at.
 
-use super::{
-    executor::count,
-    named_fields::NamedFields,
-    reader::Reader,
-};
+use super::{executor::count, named_fields::NamedFields, reader::Reader};
 use crate::{
     jvm::peek::Peek,
     text::class_name::{is_of_jdk, without_address},
