@@ -69,6 +69,7 @@ const RULES: &[Rule] = &[
     executors::starved,
     executors::backlog,
     queues::grow,
+    queues::backlog,
     lent::exhausted,
     lent::crowd,
     slow::peer,

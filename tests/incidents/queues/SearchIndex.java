@@ -1,6 +1,6 @@
 /*
  * incident: A thread of the program's own puts documents into an index that it copies for each of them: changes come faster than that.
- * names: queue-grows|hot-line Indexer.add|Index.with|Index.
+ * names: queue-grows|cpu-hot-line Indexer.add|Index.with|Indexer.changes
  * new: queue-grows
  * jfr: none
  */
@@ -26,7 +26,7 @@ public final class SearchIndex {
             List<String> all = new ArrayList<>(words);
             Collections.addAll(all, document.split(" "));
             Collections.sort(all);
-            return new Index(all.subList(0, Math.min(all.size(), 60_000)));
+            return new Index(all.subList(0, Math.min(all.size(), 400_000)));
         }
     }
 

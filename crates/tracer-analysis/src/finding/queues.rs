@@ -1,6 +1,6 @@
-//! The rule about queues of threads that a program has written itself.
+//! Rules about queues of threads that a program has written itself.
 
-use super::Evidence;
+use super::{Evidence, Row};
 use crate::{
     lens::Lens::Threads,
     report::{Finding, Severity},
@@ -13,51 +13,80 @@ const BUSY_PERCENT: u64 = 80;
 /// It grew by so much, and fell in fewer than one of so many looks.
 const GROWTH: u64 = 20;
 const FELL_IN: u64 = 4;
+/// So much in a queue is told that does not grow.
+const MANY: f64 = 100.0;
+
+/// Queues whose threads hardly ever wait for something to come.
+fn busy<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = Row<'a>> + use<'a> {
+    evidence.rows(Threads, "queues").filter(|row| {
+        let [looks, busy] = ["looks", "looks_busy"].map(|key| row.whole(key));
+        looks >= LOOKS && busy * 100 >= looks * BUSY_PERCENT
+    })
+}
+
+fn growth(row: &Row<'_>) -> u64 {
+    row.whole("queued_last").saturating_sub(row.whole("queued_first"))
+}
 
 /// A queue grows while the threads that have it are busy with something.
 pub(super) fn grow(evidence: &Evidence<'_>) -> Option<Finding> {
-    let rows = evidence.rows(Threads, "queues").filter(|row| {
-        let [looks, busy, fell] = ["looks", "looks_busy", "fell"].map(|key| row.whole(key));
-        let growth = row.whole("queued_last").saturating_sub(row.whole("queued_first"));
-        looks >= LOOKS && busy * 100 >= looks * BUSY_PERCENT && fell * FELL_IN < looks && growth >= GROWTH
-    });
-    let row = rows.max_by_key(|row| row.whole("queued_last").saturating_sub(row.whole("queued_first")))?;
-    let [threads, first, last, looks] = ["threads", "queued_first", "queued_last", "looks"].map(|key| row.whole(key));
+    let grows = |row: &Row<'_>| growth(row) >= GROWTH && row.whole("fell") * FELL_IN < row.whole("looks");
+    let row = busy(evidence).filter(grows).max_by_key(growth)?;
+    let [first, last] = ["queued_first", "queued_last"].map(|key| format::count(row.whole(key)));
+    let title = format!("The queue `{}` grew from {first} to {last}: {}", row.text("field"), who(&row));
+    Some(finding("queue-grows", Severity::Warning, title, &row))
+}
+
+/// Much waits in a queue, though it does not grow: a list of work that is done, or what came all at once and takes minutes.
+pub(super) fn backlog(evidence: &Evidence<'_>) -> Option<Finding> {
+    let queued = |row: &Row<'_>| row.number("queued").unwrap_or(0.0);
+    let row = busy(evidence)
+        .filter(|row| queued(row) >= MANY && growth(row) < GROWTH)
+        .max_by(|a, b| queued(a).total_cmp(&queued(b)))?;
+    let average = format::count(format::whole(queued(&row)));
+    let title = format!("{average} wait in the queue `{}` on average: {}", row.text("field"), who(&row));
+    Some(finding("queue-backlog", Severity::Info, title, &row))
+}
+
+/// Who is busy with what.
+fn who(row: &Row<'_>) -> String {
+    let threads = row.whole("threads");
+    let names = row.text("pattern");
     let who = if threads == 1 {
-        format!("`{}` is", row.text("pattern"))
+        format!("`{names}` is")
     } else {
-        format!("{} threads `{}` are", format::count(threads), row.text("pattern"))
+        format!("{} threads as `{names}` are", format::count(threads))
     };
+    let place = row.known("site").map(|site| format!(" at {site}")).unwrap_or_default();
     let what = row.known("what").map(|what| format!(", waiting for {what}")).unwrap_or_default();
+    format!("{who} busy{place}{what}")
+}
+
+fn finding(id: &'static str, severity: Severity, title: String, row: &Row<'_>) -> Finding {
+    let [looks, busy, fell] = ["looks", "looks_busy", "fell"].map(|key| row.whole(key));
+    let [first, last] = ["queued_first", "queued_last"].map(|key| format::count(row.whole(key)));
     let explain = row.method("site").map(|method| {
         format!(" `jtrace explain-call PID '{method}'` says what such a piece of work spends its time on.")
     });
-    Some(Finding {
-        id: "queue-grows",
-        severity: Severity::Warning,
-        score: (60.0 * last as f64).min(5_000.0),
-        title: format!(
-            "The queue `{}` grew from {} to {}: {who} busy at {}{what}",
-            row.text("field"),
-            format::count(first),
-            format::count(last),
-            row.text("site"),
-        ),
+    Finding {
+        id,
+        severity,
+        score: (60.0 * row.whole("queued_last") as f64).min(5_000.0),
+        title,
         shown_in: "threads.queues",
         when: Vec::new(),
         evidence: vec![
+            format!("nobody waited for something to come in {busy} of {looks} looks at all threads"),
             format!(
-                "in {} of {looks} looks at all threads it was busy, and waited for nothing to come",
-                row.whole("looks_busy")
+                "{first} were in it at the first look and {last} at the last; it was shorter than before in {fell}"
             ),
-            format!("the queue was shorter than at the look before in {} of them", row.whole("fell")),
         ],
         next_step: format!(
             "Take from the queue faster, with more threads where that is allowed, or fill it more slowly: a queue with a bound slows down \
              who fills it.{}",
             explain.unwrap_or_default()
         ),
-    })
+    }
 }
 
 #[cfg(test)]
@@ -69,6 +98,7 @@ mod tests {
             ("field", "com.shop.Reaper.queue".into()),
             ("pattern", "texture-reaper".into()),
             ("threads", 1_u64.into()),
+            ("queued", ((first + last) as f64 / 2.0).into()),
             ("queued_first", first.into()),
             ("queued_last", last.into()),
             ("looks", looks.into()),
@@ -100,5 +130,18 @@ mod tests {
             assert!(queue(ends, seen).ask(grow).is_none(), "{ends:?} {seen:?}");
         }
         assert!(queue([340, 12], [8, 8, 0]).ask(grow).is_none());
+    }
+
+    #[test]
+    fn much_that_waits_is_told_though_it_does_not_grow() {
+        let (severity, title) = queue([5084, 4985], [9, 9, 8]).said(backlog);
+        assert_eq!(severity, Severity::Info);
+        assert!(
+            title.starts_with("5,035 wait in the queue `com.shop.Reaper.queue` on average: `texture-reaper` is busy"),
+            "{title}"
+        );
+        for (ends, seen) in [([5084, 4985], [9, 5, 8]), ([90, 90], [9, 9, 0]), ([500, 900], [9, 9, 0])] {
+            assert!(queue(ends, seen).ask(backlog).is_none(), "{ends:?} {seen:?}");
+        }
     }
 }
