@@ -35,7 +35,7 @@ fn a_threads_own_queue_is_found_in_its_class_its_task_and_what_a_lambda_has_caug
             let text = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
             found.insert((text("field"), text("pattern")), cell(&row, "queued_last")?);
             ensure!(text("site").starts_with("OwnQueues.busy:"), "{row:?} on {}", jdk.home.display());
-            ensure!(cell(&row, "looks_busy")? == cell(&row, "looks")?, "{row:?} on {}", jdk.home.display());
+            ensure!(cell(&row, "looks_busy")? == cell(&row, "looks_filled")?, "{row:?} on {}", jdk.home.display());
         }
         ensure!(found == expected, "{found:?} on {}", jdk.home.display());
     }

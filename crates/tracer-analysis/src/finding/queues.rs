@@ -16,11 +16,11 @@ const FELL_IN: u64 = 4;
 /// So much in a queue is told that does not grow.
 const MANY: f64 = 100.0;
 
-/// Queues whose threads hardly ever wait for something to come.
+/// Queues whose threads hardly ever waited for something to come while something was there.
 fn busy<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = Row<'a>> + use<'a> {
     evidence.rows(Threads, "queues").filter(|row| {
-        let [looks, busy] = ["looks", "looks_busy"].map(|key| row.whole(key));
-        looks >= LOOKS && busy * 100 >= looks * BUSY_PERCENT
+        let [filled, busy] = ["looks_filled", "looks_busy"].map(|key| row.whole(key));
+        filled >= LOOKS && busy * 100 >= filled * BUSY_PERCENT
     })
 }
 
@@ -28,9 +28,12 @@ fn growth(row: &Row<'_>) -> u64 {
     row.whole("queued_last").saturating_sub(row.whole("queued_first"))
 }
 
+fn grows(row: &Row<'_>) -> bool {
+    growth(row) >= GROWTH && row.whole("fell") * FELL_IN < row.whole("looks")
+}
+
 /// A queue grows while the threads that have it are busy with something.
 pub(super) fn grow(evidence: &Evidence<'_>) -> Option<Finding> {
-    let grows = |row: &Row<'_>| growth(row) >= GROWTH && row.whole("fell") * FELL_IN < row.whole("looks");
     let row = busy(evidence).filter(grows).max_by_key(growth)?;
     let [first, last] = ["queued_first", "queued_last"].map(|key| format::count(row.whole(key)));
     let title = format!("The queue `{}` grew from {first} to {last}: {}", row.text("field"), who(&row));
@@ -41,7 +44,7 @@ pub(super) fn grow(evidence: &Evidence<'_>) -> Option<Finding> {
 pub(super) fn backlog(evidence: &Evidence<'_>) -> Option<Finding> {
     let queued = |row: &Row<'_>| row.number("queued").unwrap_or(0.0);
     let row = busy(evidence)
-        .filter(|row| queued(row) >= MANY && growth(row) < GROWTH)
+        .filter(|row| queued(row) >= MANY && !grows(row))
         .max_by(|a, b| queued(a).total_cmp(&queued(b)))?;
     let average = format::count(format::whole(queued(&row)));
     let title = format!("{average} wait in the queue `{}` on average: {}", row.text("field"), who(&row));
@@ -63,7 +66,7 @@ fn who(row: &Row<'_>) -> String {
 }
 
 fn finding(id: &'static str, severity: Severity, title: String, row: &Row<'_>) -> Finding {
-    let [looks, busy, fell] = ["looks", "looks_busy", "fell"].map(|key| row.whole(key));
+    let [filled, busy, fell] = ["looks_filled", "looks_busy", "fell"].map(|key| row.whole(key));
     let [first, last] = ["queued_first", "queued_last"].map(|key| format::count(row.whole(key)));
     let explain = row.method("site").map(|method| {
         format!(" `jtrace explain-call PID '{method}'` says what such a piece of work spends its time on.")
@@ -76,7 +79,7 @@ fn finding(id: &'static str, severity: Severity, title: String, row: &Row<'_>) -
         shown_in: "threads.queues",
         when: Vec::new(),
         evidence: vec![
-            format!("nobody waited for something to come in {busy} of {looks} looks at all threads"),
+            format!("nobody waited for something to come in {busy} of {filled} looks in which something was there"),
             format!(
                 "{first} were in it at the first look and {last} at the last; it was shorter than before in {fell}"
             ),
@@ -102,6 +105,7 @@ mod tests {
             ("queued_first", first.into()),
             ("queued_last", last.into()),
             ("looks", looks.into()),
+            ("looks_filled", looks.into()),
             ("looks_busy", busy.into()),
             ("fell", fell.into()),
             ("site", "com.shop.Reaper.free:9".into()),
@@ -141,6 +145,7 @@ mod tests {
             "{title}"
         );
         for (ends, seen) in [([5084, 4985], [9, 5, 8]), ([90, 90], [9, 9, 0]), ([500, 900], [9, 9, 0])] {
+            // It rests, it is little, or it grows.
             assert!(queue(ends, seen).ask(backlog).is_none(), "{ends:?} {seen:?}");
         }
     }

@@ -28,7 +28,8 @@ struct Seen {
     last: u64,
     /// Looks in which there was less in it than in the one before.
     fell: u64,
-    /// Looks in which no thread waited for something to come.
+    /// Looks in which there was something in it, and those of them in which no thread waited for something to come.
+    filled: u64,
     busy: u64,
     /// What a busy thread did and waited for, when that was seen last.
     place: Option<(String, Option<String>)>,
@@ -46,7 +47,8 @@ impl Seen {
         self.queued = self.queued.saturating_add(look.queued);
         self.most = self.most.max(look.queued);
         self.last = look.queued;
-        self.busy += u64::from(look.idle == 0);
+        self.filled += u64::from(look.queued > 0);
+        self.busy += u64::from(look.queued > 0 && look.idle == 0);
         if let Some(stack) = look.busy {
             let what = reason(look.waits.as_ref(), stacks, stack).map(|(_, what)| what);
             self.place = Some((site::label(stacks, stack), what.filter(|what| !what.is_empty())));
@@ -74,7 +76,8 @@ impl Queues {
         used.sort_by(|a, b| b.1.queued.cmp(&a.1.queued).then(a.0.cmp(b.0)));
         let row = |((field, names), seen): (&(String, String), &Seen)| {
             let (place, what) = seen.place.clone().unzip();
-            let numbers = [seen.threads, seen.most, seen.first, seen.last, seen.fell, seen.looks, seen.busy];
+            let numbers =
+                [seen.threads, seen.most, seen.first, seen.last, seen.fell, seen.looks, seen.filled, seen.busy];
             let texts = [place, what.flatten(), seen.callers.clone()];
             let average = seen.queued as f64 / seen.looks.max(1) as f64;
             let mut cells: Vec<Cell> = vec![field.clone().into(), names.clone().into(), average.into()];
@@ -95,6 +98,7 @@ impl Queues {
                 column("queued_last", "Last", Unit::Count),
                 column("fell", "Fell", Unit::Count),
                 column("looks", "Looks", Unit::Count),
+                column("looks_filled", "Filled", Unit::Count),
                 column("looks_busy", "All busy", Unit::Count),
                 column("site", "Place of the busy", Unit::Text),
                 column("what", "It waits for", Unit::Text),
@@ -131,8 +135,8 @@ mod tests {
         let [row] = &table.rows[..] else { panic!("one row") };
         assert_eq!(row[..2], ["com.shop.Reaper.queue".into(), "reaper-*".into()]);
         assert_eq!(row[2], 21.25.into());
-        assert_eq!(row[3..10], [1_u64, 40, 10, 40, 1, 4, 3].map(Cell::from));
-        assert_eq!(row[10], "com.shop.Reaper.free:9".into());
+        assert_eq!(row[3..11], [1_u64, 40, 10, 40, 1, 4, 4, 3].map(Cell::from));
+        assert_eq!(row[11], "com.shop.Reaper.free:9".into());
     }
 
     #[test]
