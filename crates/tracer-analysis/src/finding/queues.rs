@@ -7,6 +7,15 @@ use crate::{
     text::format,
 };
 
+/// What is found of a queue.
+struct Kind {
+    id: &'static str,
+    severity: Severity,
+}
+
+const GROWS: Kind = Kind { id: "queue-grows", severity: Severity::Warning };
+const BACKLOG: Kind = Kind { id: "queue-backlog", severity: Severity::Info };
+
 /// Looks that must have seen a queue, and so many percent of them its threads busy.
 const LOOKS: u64 = 4;
 const BUSY_PERCENT: u64 = 80;
@@ -37,7 +46,7 @@ pub(super) fn grow(evidence: &Evidence<'_>) -> Option<Finding> {
     let row = busy(evidence).filter(grows).max_by_key(growth)?;
     let [first, last] = ["queued_first", "queued_last"].map(|key| format::count(row.whole(key)));
     let title = format!("The queue `{}` grew from {first} to {last}: {}", row.text("field"), who(&row));
-    Some(finding("queue-grows", Severity::Warning, title, &row))
+    Some(finding(GROWS, title, &row))
 }
 
 /// Much waits in a queue, though it does not grow: a list of work that is done, or what came all at once and takes minutes.
@@ -48,7 +57,7 @@ pub(super) fn backlog(evidence: &Evidence<'_>) -> Option<Finding> {
         .max_by(|a, b| queued(a).total_cmp(&queued(b)))?;
     let average = format::count(format::whole(queued(&row)));
     let title = format!("{average} wait in the queue `{}` on average: {}", row.text("field"), who(&row));
-    Some(finding("queue-backlog", Severity::Info, title, &row))
+    Some(finding(BACKLOG, title, &row))
 }
 
 /// Who is busy with what.
@@ -65,7 +74,7 @@ fn who(row: &Row<'_>) -> String {
     format!("{who} busy{place}{what}")
 }
 
-fn finding(id: &'static str, severity: Severity, title: String, row: &Row<'_>) -> Finding {
+fn finding(Kind { id, severity }: Kind, title: String, row: &Row<'_>) -> Finding {
     let [filled, busy, fell] = ["looks_filled", "looks_busy", "fell"].map(|key| row.whole(key));
     let [first, last] = ["queued_first", "queued_last"].map(|key| format::count(row.whole(key)));
     let explain = row.method("site").map(|method| {

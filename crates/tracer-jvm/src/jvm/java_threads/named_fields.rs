@@ -49,6 +49,18 @@ impl NamedFields {
         Self { known: RefCell::new(known), references: RefCell::default(), layout: FieldsLayout::ZERO }
     }
 
+    /// And these references of classes.
+    #[cfg(test)]
+    pub(super) fn with_references(self, known: &[(u64, &str, u64)]) -> Self {
+        for (klass, name, offset) in known {
+            let mut references = self.references.borrow_mut();
+            let before = references.get(klass).map(|known| known.to_vec()).unwrap_or_default();
+            let all = before.into_iter().chain([((*name).to_owned(), *offset)]).collect();
+            references.insert(*klass, all);
+        }
+        self
+    }
+
     pub(super) fn forget(&self) {
         self.known.borrow_mut().clear();
         self.references.borrow_mut().clear();

@@ -390,4 +390,4 @@ enum Next {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -32,7 +32,7 @@ const BUCKETS: u32 = 8;
 const HEAP: u64 = 0x10_0000;
 const OBJECT_BYTES: u64 = 0x80;
 
-const PLACES: Places = Places {
+pub(in crate::jvm::java_threads) const PLACES: Places = Places {
     thread_object: 0,
     is_handle: true,
     name: 0x20,
@@ -158,11 +158,12 @@ impl Visitor for Told {
     }
 }
 
+pub(in crate::jvm::java_threads) static METADATA: LazyLock<MetadataLayout> = LazyLock::new(|| {
+    let world = World::new(21);
+    MetadataLayout::from_tables(&world.copy, &world.tables).unwrap()
+});
+
 fn told(memory: &impl Peek, most: usize) -> (Vec<u64>, NotRead) {
-    static METADATA: LazyLock<MetadataLayout> = LazyLock::new(|| {
-        let world = World::new(21);
-        MetadataLayout::from_tables(&world.copy, &world.tables).unwrap()
-    });
     let field = |klass, name: &'static str, offset, is_reference| {
         let field = Field { name: name.to_owned(), is_reference, is_static: false, offset };
         (klass, name, field)
