@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use super::{Failure, attach, lane, options::WatchOptions};
 use crate::{
     lens::Lens,
-    mark::EXPLAINED,
     marker::{Spec, Wish},
 };
 
@@ -81,7 +80,8 @@ fn within(watch: &mut WatchOptions) -> Result<Option<Wish>, Failure> {
     if include.is_empty() && !exclude.is_empty() {
         return Err(Failure::usage(
             "-X leaves methods out of those of -I, and there are none",
-            format!("choose what is told of within the call with -I ({EXPLAINED})"),
+            "choose with -I which methods are told of within the call: -I 'com.shop.*::*' -X 'com.shop.Log::*'"
+                .to_owned(),
         ));
     }
     Ok(Wish::within(lane::all_named(&include)?, lane::all_named(&exclude)?))
