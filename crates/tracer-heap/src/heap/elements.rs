@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{
     collections::{COLLECTIONS, Collections, Form},
-    graph::{NOBODY, Node, Via},
+    graph::{NOBODY, Node, Via, is_own},
     held::Ways,
     summary::Analysis,
 };
@@ -43,6 +43,12 @@ pub struct CollectionRow {
 }
 
 impl CollectionRow {
+    /// Whether it is the program's: a class of its own holds it, or is in it.
+    pub fn is_of_program(&self) -> bool {
+        let is_field = |held_by: &String| !held_by.contains(' ') && is_own(held_by);
+        self.held_by.last().is_some_and(is_field) || self.keys.iter().chain(&self.values).any(|class| is_own(class))
+    }
+
     /// What it holds, in words: `from java.lang.String to com.shop.Order`.
     pub fn holds(&self) -> String {
         let others = if self.has_others { ", and others" } else { "" };

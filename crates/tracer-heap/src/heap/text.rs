@@ -5,7 +5,10 @@ mod waste;
 
 use std::io::{self, Write};
 
-use super::summary::{Accumulation, ClassRow, Head, ObjectRow, PathRow, SizeRow, Summary};
+use super::{
+    elements::CollectionRow,
+    summary::{Accumulation, ClassRow, Head, ObjectRow, PathRow, SizeRow, Summary},
+};
 use crate::text::{
     column::{bytes, duration, wall_clock},
     escape,
@@ -55,8 +58,9 @@ pub fn write(summary: &Summary, extent: Extent, out: &mut impl Write) -> io::Res
             accumulation(row, out)?;
         }
     }
-    let shown = if extent == Extent::Whole { usize::MAX } else { FEWEST_ROWS };
-    collections::write(&summary.collections, shown, out)?;
+    let is_shown = |row: &&CollectionRow| extent == Extent::Whole || row.is_of_program();
+    let most = if extent == Extent::Whole { usize::MAX } else { FEWEST_ROWS };
+    collections::write(summary.collections.iter().filter(is_shown).take(most), out)?;
     if extent == Extent::Whole {
         sizes(&summary.sizes, summary.head.bytes, out)?;
     }

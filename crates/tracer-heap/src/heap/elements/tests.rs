@@ -163,6 +163,22 @@ fn entries_that_lead_to_themselves_come_to_an_end() {
 }
 
 #[test]
+fn a_row_is_the_programs_where_a_class_of_its_own_holds_it_or_is_in_it() {
+    let row = |held_by: &str, values: &str| CollectionRow {
+        class: "java.util.ArrayList".to_owned(),
+        keys: Vec::new(),
+        values: vec![values.to_owned()],
+        has_others: false,
+        held_by: vec![held_by.to_owned()],
+        collections: 1,
+        elements: 1,
+        largest: 1,
+    };
+    assert!(row("com.shop.Cart.lines", STRING).is_of_program() && row("a local variable", ORDER).is_of_program());
+    assert!(!row("java.lang.Module.names", STRING).is_of_program() && !row("a local variable", STRING).is_of_program());
+}
+
+#[test]
 fn what_holds_nothing_is_no_row() {
     let mut planted = Planted::new();
     planted.collection("java.util.ArrayList", "elementData", "java.lang.Object[]");
