@@ -43,8 +43,6 @@ pub struct Explain {
     stops: Stops,
     labels: Labels,
     sums: Sums,
-    /// Whether the scheduler's sites are away, without which nobody knows how long a call ran.
-    is_blind: bool,
     /// Groups of sites that were away for a while.
     away: Vec<String>,
     in_windows: bool,
@@ -65,7 +63,6 @@ impl Default for Explain {
             stops: Stops::default(),
             labels: Labels::default(),
             sums: Sums::default(),
-            is_blind: false,
             away: Vec::new(),
             in_windows: false,
             has_fewer_stacks: false,
@@ -138,7 +135,7 @@ impl Analysis for Explain {
 
     fn event(&mut self, event: &Event) {
         self.stops.event(event);
-        self.recent.event(event, self.is_blind);
+        self.recent.event(event);
     }
 
     fn inside(&mut self, inside: &Inside) {
@@ -168,10 +165,8 @@ impl Analysis for Explain {
         };
         match action.lens {
             Lens::Markers => self.in_windows |= self.woven.marker(&action.group).is_some(),
-            Lens::Offcpu => {
-                self.is_blind = is_away;
-                self.recent.blind_until(action.time_ns);
-            }
+            // Without the scheduler's sites nobody knows how long a call ran.
+            Lens::Offcpu => self.recent.blind(is_away, action.time_ns),
             _ => {}
         }
         if is_away && action.lens != Lens::Markers && !self.away.contains(&action.group) && self.away.len() < MAX_AWAY {

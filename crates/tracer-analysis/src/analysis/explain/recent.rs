@@ -64,17 +64,16 @@ pub(super) struct Recent {
     kept: usize,
     /// Left out because there were too many.
     left_out: u64,
+    /// Of what matters most nothing comes.
+    is_blind: bool,
     /// Up to then not all was seen of any thread.
     blind_until_ns: u64,
 }
 
 impl Recent {
-    /// Takes an event. `is_blind`: of what matters most nothing comes.
-    pub(super) fn event(&mut self, event: &Event, is_blind: bool) {
+    /// Takes an event.
+    pub(super) fn event(&mut self, event: &Event) {
         let Some(what) = What::of(&event.payload) else { return };
-        if is_blind {
-            self.blind_until(event.time_ns);
-        }
         if self.kept >= MAX_KEPT {
             self.halve();
         }
@@ -83,8 +82,14 @@ impl Recent {
         self.kept += 1;
     }
 
-    /// Up to this time calls cannot be explained.
-    pub(super) fn blind_until(&mut self, time_ns: u64) {
+    /// From this time on calls cannot be explained, or can again.
+    pub(super) fn blind(&mut self, is_blind: bool, time_ns: u64) {
+        self.is_blind = is_blind;
+        self.blind_until(time_ns);
+    }
+
+    /// Up to this time they cannot.
+    fn blind_until(&mut self, time_ns: u64) {
         self.blind_until_ns = self.blind_until_ns.max(time_ns);
     }
 
@@ -112,7 +117,7 @@ impl Recent {
 
     /// What happened on a thread in a stretch of time; nothing where not all of that is kept.
     pub(super) fn within(&self, tid: Tid, (begin_ns, end_ns): (u64, u64)) -> Option<impl Iterator<Item = &Happened>> {
-        if begin_ns < self.blind_until_ns {
+        if self.is_blind || begin_ns < self.blind_until_ns {
             return None;
         }
         let of = self.threads.get(&tid);

@@ -212,18 +212,21 @@ fn of_calls_that_were_not_seen_whole_only_durations_and_calls_within_count() {
         pause_ns: None,
     };
     session.explain.guard(&action(35, GuardDecision::Detach { rate_per_s: 1 }));
+    // Its marks come while they are away still, and nothing else happens.
+    session.call(36, 38);
     session.explain.guard(&action(45, GuardDecision::Attach));
     session.call(30, 40);
     session.call(40, 50);
     session.call(50, 60);
     let section = session.section();
-    assert_eq!(numbers(&section, ["calls", "explained_calls"]), [4, 1]);
+    assert_eq!(numbers(&section, ["calls", "explained_calls"]), [5, 1]);
     assert_eq!(cells(&section, "explained_time", ["what", "total_ns"]), [["on CPU".to_owned(), (10 * MS).to_string()]]);
     let four = (4 * MS).to_string();
     assert_eq!(cells(&section, "explained_calls", ["callee", "count", "self_ns"]), [["com.shop.Cart.m2", "1", &four]]);
-    assert_eq!(cells(&section, "explained_calls", ["per_call"]), [["0.2"]], "of four");
+    assert_eq!(cells(&section, "explained_calls", ["per_call"]), [["0.2"]], "of five");
+    assert_eq!(cells(&section, "explained", ["calls_within_per_call"]), [["0.2"]], "of five as well");
     let said = section.notes.join("\n");
-    assert!(said.contains("Of 3 calls only durations and calls within are known"), "{said}");
+    assert!(said.contains("Of 4 calls only durations and calls within are known"), "{said}");
     assert!(said.contains("The budget took sites away for a while (sched)"), "{said}");
 }
 
