@@ -181,7 +181,7 @@ impl Analysis for Explain {
             .int("explained_calls", whole)
             .int("methods", self.sums.methods() as u64)
             .int("total_ns", self.sums.total_ns());
-        let tables = table::Tables { sums: &self.sums, labels: &self.labels, context };
+        let tables = table::Tables { methods: self.sums.by_time(), labels: &self.labels, context };
         let mut notes: Vec<String> = self.woven.code_before().into_iter().chain(tables.sentences()).collect();
         notes.extend(self.notes());
         let shapes = tables.all().into_iter().filter(|shape| !Shape::is_empty(shape)).collect();

@@ -79,12 +79,18 @@ impl<'a> Row<'a> {
 
     /// The method of the place in a column, as the command line takes it (`com.shop.Mail::send`); absent where it is none of Java's, or
     /// its name could end a word of a shell.
-    pub fn method(&self, column: &str) -> Option<String> {
+    fn method(&self, column: &str) -> Option<String> {
         let place = self.known(column)?;
         let name = place.rsplit_once(':').map_or(&*place, |(name, _)| name);
         let (class, method) = name.rsplit_once('.')?;
         let is_plain = |c: char| c.is_alphanumeric() || "._$".contains(c);
         name.chars().all(is_plain).then(|| format!("{class}::{method}"))
+    }
+
+    /// The command that says what a task spends its time on whose place is in a column, behind a space; nothing where that is no method.
+    pub fn explain_call(&self, column: &str) -> String {
+        let said = |method| format!(" `jtrace explain-call PID '{method}'` says what such a task spends its time on.");
+        self.method(column).map_or_else(String::new, said)
     }
 
     /// The text in a column; absent where a reason in brackets stands for it.

@@ -116,15 +116,9 @@ pub(super) fn backlog(evidence: &Evidence<'_>) -> Option<Finding> {
         next_step: format!(
             "Make these tasks shorter, take fewer, or give the executor more threads if what they wait for allows \
              it; a bounded queue slows down who fills it.{}",
-            what_they_cost(&row)
+            row.explain_call("site")
         ),
     })
-}
-
-/// The command that says what the tasks spend their time on.
-fn what_they_cost(row: &Row<'_>) -> String {
-    let said = |method| format!(" `jtrace explain-call PID '{method}'` says what such a task spends its time on.");
-    row.method("site").map_or_else(String::new, said)
 }
 
 /// How many tasks get done, and how long each waits and works.

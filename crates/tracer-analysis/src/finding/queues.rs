@@ -77,9 +77,6 @@ fn who(row: &Row<'_>) -> String {
 fn finding(Kind { id, severity }: Kind, title: String, row: &Row<'_>) -> Finding {
     let [filled, busy, fell] = ["looks_filled", "looks_busy", "fell"].map(|key| row.whole(key));
     let [first, last] = ["queued_first", "queued_last"].map(|key| format::count(row.whole(key)));
-    let explain = row.method("site").map(|method| {
-        format!(" `jtrace explain-call PID '{method}'` says what such a piece of work spends its time on.")
-    });
     Finding {
         id,
         severity,
@@ -96,7 +93,7 @@ fn finding(Kind { id, severity }: Kind, title: String, row: &Row<'_>) -> Finding
         next_step: format!(
             "Take from the queue faster, with more threads where that is allowed, or fill it more slowly: a queue with a bound slows down \
              who fills it.{}",
-            explain.unwrap_or_default()
+            row.explain_call("site")
         ),
     }
 }

@@ -66,8 +66,23 @@ impl Planter {
         Self { builder: Builder::new(), next: 0 }
     }
 
+    /// With the object that stands for `com.shop.Registry`, whose static fields hold what is planted.
+    pub fn with_registry() -> (Self, Node) {
+        let mut plant = Self::new();
+        let classes = plant.class("java.lang.Class");
+        let registry = plant.loaded("com.shop.Registry", classes).1;
+        plant.root(registry, RootKind::SystemClass);
+        (plant, registry)
+    }
+
     pub fn class(&mut self, name: &str) -> u32 {
         self.builder.class(name.to_owned())
+    }
+
+    /// The class of this name, which may be there already.
+    pub fn class_named(&mut self, name: &str) -> u32 {
+        let known = self.builder.graph().classes.iter().position(|class| class.name == name);
+        known.map_or_else(|| self.class(name), |at| u32::try_from(at).expect("few"))
     }
 
     /// An object of so many bytes.

@@ -174,10 +174,7 @@ fn classes(rows: &[ClassRow], out: &mut impl Write) -> io::Result<()> {
 /// Objects by size; the share is that of all objects up to there.
 fn sizes(rows: &[SizeRow], heap_bytes: u64, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "\nObjects by size\n  {:>10}  {:>10}  {:>10}  up to there", "at most", "objects", "bytes")?;
-    let mut sum = 0;
-    for SizeRow { to_bytes, objects, bytes } in rows {
-        sum += bytes;
-        let percent = sum as f64 / heap_bytes.max(1) as f64 * 100.0;
+    for (SizeRow { to_bytes, objects, bytes }, percent) in SizeRow::up_to_there(rows, heap_bytes) {
         writeln!(out, "  {:>10}  {objects:>10}  {:>10}  {percent:>9.1} %", size(*to_bytes), size(*bytes))?;
     }
     Ok(())

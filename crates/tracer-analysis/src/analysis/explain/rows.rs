@@ -3,22 +3,13 @@
 use super::{
     super::table::{Merge as _, REPORT_ROWS},
     parts::{Amount, Part, Parts},
-    sums::{Alike, OfMethod},
+    sums::Summed,
 };
 use crate::report::Cell;
 
-/// A method with what its calls consist of.
-pub(super) struct Method<'a> {
-    pub(super) name: &'a str,
-    pub(super) of: &'a OfMethod,
-    pub(super) all: Parts,
-    pub(super) around: Alike,
-    pub(super) typical: Parts,
-}
-
 /// A part of a method's calls.
 pub(super) struct Row<'a> {
-    pub(super) method: &'a Method<'a>,
+    pub(super) method: &'a Summed<'a>,
     pub(super) part: Part,
     pub(super) all: Amount,
     /// Of all calls around the median together.
@@ -30,7 +21,7 @@ pub(super) struct Row<'a> {
 impl Row<'_> {
     /// So many calls this can be part of, and so many around the median: what marks tell is known of all.
     fn calls(&self) -> [u64; 2] {
-        let Method { of, around, .. } = self.method;
+        let Summed { of, around, .. } = self.method;
         if is_of_marks(&self.part) {
             [of.latencies.durations.count, around.calls]
         } else {
@@ -117,7 +108,7 @@ pub(super) const fn is_sampled(part: &Part) -> bool {
 }
 
 /// The rows of some parts, those of the methods one after the other, the largest first.
-pub(super) fn rows<'a>(methods: &'a [Method<'a>], is_wanted: fn(&Part) -> bool) -> Vec<Row<'a>> {
+pub(super) fn rows<'a>(methods: &'a [Summed<'a>], is_wanted: fn(&Part) -> bool) -> Vec<Row<'a>> {
     let mut rows = Vec::new();
     for method in methods {
         let slowest = method.of.slowest.first();

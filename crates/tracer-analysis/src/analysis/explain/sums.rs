@@ -61,6 +61,17 @@ pub(super) struct OfMethod {
     pub(super) slowest: Vec<Slow>,
 }
 
+/// A method with what its calls consist of.
+#[derive(Debug)]
+pub(super) struct Summed<'a> {
+    pub(super) label: Label,
+    pub(super) of: &'a OfMethod,
+    pub(super) all: Parts,
+    /// Calls around the median, and what they consist of.
+    pub(super) around: Alike,
+    pub(super) typical: Parts,
+}
+
 /// The sums.
 #[derive(Debug)]
 pub(super) struct Sums {
@@ -123,41 +134,36 @@ impl Sums {
         self.methods.values().fold(0, |sum, of| sum.saturating_add(of.latencies.durations.total_ns))
     }
 
-    /// The methods, those with most time first.
-    pub(super) fn by_time(&self) -> Vec<(Label, &OfMethod)> {
-        let mut methods: Vec<_> = self.methods.iter().map(|(label, of)| (*label, of)).collect();
-        methods.sort_by_key(|(label, of)| (Reverse(of.latencies.durations.total_ns), *label));
+    /// The methods with what their calls consist of, those with most time first. Each table is gone through once, whatever the number of
+    /// methods.
+    pub(super) fn by_time(&self) -> Vec<Summed<'_>> {
+        let mut all: FastMap<Label, Summed<'_>> = FastMap::default();
+        for (label, of) in &self.methods {
+            all.insert(
+                *label,
+                Summed { label: *label, of, all: Parts::new(), around: Alike::default(), typical: Parts::new() },
+            );
+        }
+        for ((label, part), amount) in self.parts.iter() {
+            all.entry(*label).and_modify(|method| _ = method.all.insert(*part, *amount));
+        }
+        let mut classes: FastMap<Label, BTreeMap<u16, Alike>> = FastMap::default();
+        for ((label, class), alike) in self.classes.iter() {
+            classes.entry(*label).or_default().insert(*class, *alike);
+        }
+        let around: FastMap<Label, (Alike, Vec<u16>)> =
+            classes.into_iter().map(|(label, classes)| (label, around_median(&classes))).collect();
+        for (label, (alike, _)) in &around {
+            all.entry(*label).and_modify(|method| method.around = *alike);
+        }
+        for ((label, class, part), amount) in self.parts_of_classes.iter() {
+            if around.get(label).is_some_and(|(_, chosen)| chosen.contains(class)) {
+                all.entry(*label).and_modify(|method| method.typical.entry(*part).or_default().merge(amount));
+            }
+        }
+        let mut methods: Vec<Summed<'_>> = all.into_values().collect();
+        methods.sort_by_key(|method| (Reverse(method.of.latencies.durations.total_ns), method.label));
         methods
-    }
-
-    /// What the calls of a method consist of.
-    pub(super) fn parts_of(&self, method: Label) -> Parts {
-        self.parts.iter().filter(|((of, _), _)| *of == method).map(|((_, part), amount)| (*part, *amount)).collect()
-    }
-
-    /// The calls of a method around its median: how many, and what they consist of.
-    pub(super) fn around_median(&self, method: Label) -> (Alike, Parts) {
-        let of_method = self.classes.iter().filter(|((of, _), _)| *of == method);
-        let classes: BTreeMap<u16, Alike> = of_method.map(|((_, class), alike)| (*class, *alike)).collect();
-        let all: u64 = classes.values().map(|alike| alike.calls).sum();
-        let [from, to] = AROUND_MEDIAN.map(|share| share * all as f64);
-        let (mut before, mut around) = (0, Alike::default());
-        let mut chosen = Vec::new();
-        for (class, alike) in classes {
-            let behind = before + alike.calls;
-            if behind as f64 > from && (before as f64) < to {
-                around.merge(&alike);
-                chosen.push(class);
-            }
-            before = behind;
-        }
-        let mut parts = Parts::new();
-        for ((of, class, part), amount) in self.parts_of_classes.iter() {
-            if *of == method && chosen.contains(class) {
-                parts.entry(*part).or_default().merge(amount);
-            }
-        }
-        (around, parts)
     }
 
     /// Sentences where a bound was reached.
@@ -168,4 +174,21 @@ impl Sums {
         ];
         notes.into_iter().flatten().collect()
     }
+}
+
+/// The calls around the median: how many, and the classes of their durations.
+fn around_median(classes: &BTreeMap<u16, Alike>) -> (Alike, Vec<u16>) {
+    let all: u64 = classes.values().map(|alike| alike.calls).sum();
+    let [from, to] = AROUND_MEDIAN.map(|share| share * all as f64);
+    let (mut before, mut around) = (0, Alike::default());
+    let mut chosen = Vec::new();
+    for (class, alike) in classes {
+        let behind = before + alike.calls;
+        if behind as f64 > from && (before as f64) < to {
+            around.merge(alike);
+            chosen.push(*class);
+        }
+        before = behind;
+    }
+    (around, chosen)
 }

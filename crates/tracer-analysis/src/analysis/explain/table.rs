@@ -8,16 +8,17 @@ use super::{
     },
     parts::{Amount, Label, Labels, Part},
     rows::{
-        Method, Row, is_allocated, is_away, is_called, is_contended, is_sampled, is_stopped, is_thrown, is_time, mean,
-        percent, rows, sum_of, whole_mean,
+        Row, is_allocated, is_away, is_called, is_contended, is_sampled, is_stopped, is_thrown, is_time, mean, percent,
+        rows, sum_of, whole_mean,
     },
-    sums::{Slow, Sums},
+    sums::{Slow, Summed},
 };
 use crate::report::{Cell, Column, Shape, Table, Unit};
 
 /// What the tables are made of.
 pub(super) struct Tables<'a> {
-    pub(super) sums: &'a Sums,
+    /// Those with most time first.
+    pub(super) methods: Vec<Summed<'a>>,
     pub(super) labels: &'a Labels,
     pub(super) context: Context<'a>,
 }
@@ -25,29 +26,20 @@ pub(super) struct Tables<'a> {
 impl Tables<'_> {
     /// All tables; those without rows, too.
     pub(super) fn all(&self) -> Vec<Shape> {
-        let methods = self.methods();
         let shapes = vec![
-            explained(&methods),
-            self.time(&methods),
-            self.calls(&methods),
-            self.allocations(&methods),
-            self.things(&methods, ("explained_exceptions", "Exceptions within"), is_thrown),
-            self.things(&methods, ("explained_monitors", "Monitors that were taken"), is_contended),
-            self.cpu(&methods),
-            self.slowest(&methods),
+            self.explained(),
+            self.time(),
+            self.calls(),
+            self.allocations(),
+            self.things(("explained_exceptions", "Exceptions within"), is_thrown),
+            self.things(("explained_monitors", "Monitors that were taken"), is_contended),
+            self.cpu(),
+            self.slowest(),
         ];
-        let most_time = self.sums.by_time().first().map(|(_, of)| *of);
-        let times = most_time
-            .and_then(|of| of.latencies.shape_with_curve("explained_times", "Durations of the first method's calls"));
+        let times = self.methods.first().and_then(|method| {
+            method.of.latencies.shape_with_curve("explained_times", "Durations of the first method's calls")
+        });
         shapes.into_iter().chain(times).collect()
-    }
-
-    fn methods(&self) -> Vec<Method<'_>> {
-        let method = |(label, of)| {
-            let (around, typical) = self.sums.around_median(label);
-            Method { name: self.labels.text(label), of, all: self.sums.parts_of(label), around, typical }
-        };
-        self.sums.by_time().into_iter().map(method).collect()
     }
 
     fn class_and_site(&self, part: &Part) -> [Cell; 2] {
@@ -60,12 +52,64 @@ impl Tables<'_> {
         }
     }
 
+    fn name(&self, method: &Summed<'_>) -> Cell {
+        self.labels.text(method.label).into()
+    }
+
     fn site(&self, label: Label) -> Cell {
         self.labels.text(label).into()
     }
 
+    /// A row for each method.
+    fn explained(&self) -> Shape {
+        let columns = vec![
+            METHOD,
+            column("calls", "Calls", Unit::Count),
+            column("p50_ns", "p50", Unit::Ns),
+            column("longest_ns", "Longest", Unit::Ns),
+            column("running_ns", "On CPU", Unit::Ns),
+            column("away_ns", "Off CPU", Unit::Ns),
+            column("allocated_bytes", "Allocated", Unit::Bytes),
+            column("exceptions_per_call", "Exceptions", Unit::Count),
+            column("contended_per_call", "Monitors", Unit::Count),
+            column("calls_within_per_call", "Calls in it", Unit::Count),
+            column("stopped_ns", "Stopped", Unit::Ns),
+            column("thrown", "By exception", Unit::Count),
+            column("p99_ns", "p99", Unit::Ns),
+            column("total_ns", "Total", Unit::Ns),
+            column("explained_calls", "Explained", Unit::Count),
+        ];
+        let row = |method: &Summed<'_>| {
+            let Summed { of, all, .. } = method;
+            let (durations, calls) = (of.latencies.durations, of.whole.count);
+            vec![
+                self.name(method),
+                durations.count.into(),
+                of.latencies.percentile(50.0).into(),
+                durations.max_ns.into(),
+                whole_mean(sum_of(all, |part| *part == Part::Running).sum, calls),
+                whole_mean(sum_of(all, is_away).sum, calls),
+                whole_mean(sum_of(all, is_allocated).sum, calls),
+                mean(sum_of(all, is_thrown).count, calls),
+                mean(sum_of(all, is_contended).count, calls),
+                mean(sum_of(all, is_called).count, durations.count),
+                whole_mean(sum_of(all, is_stopped).sum, durations.count),
+                of.thrown.into(),
+                of.latencies.percentile(99.0).into(),
+                durations.total_ns.into(),
+                calls.into(),
+            ]
+        };
+        table(
+            "explained",
+            "What a call costs: times, bytes and numbers are means",
+            columns,
+            self.methods.iter().map(row),
+        )
+    }
+
     /// Where the time goes.
-    fn time(&self, methods: &[Method<'_>]) -> Shape {
+    fn time(&self) -> Shape {
         let columns = vec![
             METHOD,
             column("what", "What", Unit::Text),
@@ -85,7 +129,7 @@ impl Tables<'_> {
             };
             let count = if row.part == Part::Running { Cell::Missing } else { row.all.count.into() };
             vec![
-                row.method.name.into(),
+                self.name(row.method),
                 what.into(),
                 site,
                 count,
@@ -96,11 +140,11 @@ impl Tables<'_> {
             .chain(row.times())
             .collect()
         };
-        table("explained_time", "Where the time goes", columns, rows(methods, is_time).into_iter().map(row))
+        table("explained_time", "Where the time goes", columns, rows(&self.methods, is_time).into_iter().map(row))
     }
 
     /// What was called.
-    fn calls(&self, methods: &[Method<'_>]) -> Shape {
+    fn calls(&self) -> Shape {
         let columns = vec![
             METHOD,
             column("callee", "Calls", Unit::Text),
@@ -114,17 +158,17 @@ impl Tables<'_> {
         ];
         let row = |row: Row<'_>| {
             let [_, callee] = self.class_and_site(&row.part);
-            vec![row.method.name.into(), callee, row.all.count.into(), row.per_call(row.all.count), row.all.sum.into()]
+            vec![self.name(row.method), callee, row.all.count.into(), row.per_call(row.all.count), row.all.sum.into()]
                 .into_iter()
                 .chain(row.times())
                 .chain([row.slowest(|amount| amount.count)])
                 .collect()
         };
-        table("explained_calls", "Calls within", columns, rows(methods, is_called).into_iter().map(row))
+        table("explained_calls", "Calls within", columns, rows(&self.methods, is_called).into_iter().map(row))
     }
 
     /// What was allocated, by the estimate of the lens `alloc`.
-    fn allocations(&self, methods: &[Method<'_>]) -> Shape {
+    fn allocations(&self) -> Shape {
         let columns = vec![
             METHOD,
             column("class", "Class", Unit::Text),
@@ -137,7 +181,7 @@ impl Tables<'_> {
         let row = |row: Row<'_>| {
             let [class, site] = self.class_and_site(&row.part);
             vec![
-                row.method.name.into(),
+                self.name(row.method),
                 class,
                 site,
                 row.all.count.into(),
@@ -146,12 +190,12 @@ impl Tables<'_> {
                 whole_mean(row.all.sum, row.method.of.whole.count),
             ]
         };
-        let rows = rows(methods, is_allocated).into_iter().map(row);
+        let rows = rows(&self.methods, is_allocated).into_iter().map(row);
         table("explained_allocations", "Allocated within", columns, rows)
     }
 
     /// What is counted: exceptions, or monitors.
-    fn things(&self, methods: &[Method<'_>], (id, title): (&'static str, &str), is_wanted: fn(&Part) -> bool) -> Shape {
+    fn things(&self, (id, title): (&'static str, &str), is_wanted: fn(&Part) -> bool) -> Shape {
         let columns = vec![
             METHOD,
             column("class", "Class", Unit::Text),
@@ -164,7 +208,7 @@ impl Tables<'_> {
         let row = |row: Row<'_>| {
             let [class, site] = self.class_and_site(&row.part);
             vec![
-                row.method.name.into(),
+                self.name(row.method),
                 class,
                 site,
                 row.all.count.into(),
@@ -173,11 +217,11 @@ impl Tables<'_> {
                 row.slowest(|amount| amount.count),
             ]
         };
-        table(id, title, columns, rows(methods, is_wanted).into_iter().map(row))
+        table(id, title, columns, rows(&self.methods, is_wanted).into_iter().map(row))
     }
 
     /// Where it ran, by samples.
-    fn cpu(&self, methods: &[Method<'_>]) -> Shape {
+    fn cpu(&self) -> Shape {
         let columns = vec![
             METHOD,
             column("site", "Place", Unit::Text),
@@ -187,13 +231,13 @@ impl Tables<'_> {
         let row = |row: Row<'_>| {
             let [_, site] = self.class_and_site(&row.part);
             let all = sum_of(&row.method.all, is_sampled).count;
-            vec![row.method.name.into(), site, row.all.count.into(), percent(row.all.count, all)]
+            vec![self.name(row.method), site, row.all.count.into(), percent(row.all.count, all)]
         };
-        table("explained_cpu", "Where it runs", columns, rows(methods, is_sampled).into_iter().map(row))
+        table("explained_cpu", "Where it runs", columns, rows(&self.methods, is_sampled).into_iter().map(row))
     }
 
     /// The slowest calls of each method.
-    fn slowest(&self, methods: &[Method<'_>]) -> Shape {
+    fn slowest(&self) -> Shape {
         let columns = vec![
             METHOD,
             column("duration_ns", "Duration", Unit::Ns),
@@ -210,7 +254,7 @@ impl Tables<'_> {
             column("ended", "Ended by", Unit::Text),
             column("tid", "Thread id", Unit::Count),
         ];
-        let row = |method: &str, slow: &Slow| {
+        let row = |method: &Summed<'_>, slow: &Slow| {
             let names = self.context.names;
             let of = |is_wanted: fn(&Part) -> bool, amount: fn(Amount) -> u64| {
                 if slow.is_whole { amount(sum_of(&slow.parts, is_wanted)).into() } else { Cell::Missing }
@@ -218,7 +262,7 @@ impl Tables<'_> {
             let times = slow.parts.iter().filter(|(part, _)| is_time(part));
             let longest = times.max_by_key(|(_, amount)| amount.sum);
             vec![
-                method.into(),
+                self.name(method),
                 slow.duration_ns.into(),
                 longest.map_or(Cell::Missing, |(part, _)| self.doing(part).into()),
                 longest.map_or(Cell::Missing, |(_, amount)| amount.sum.into()),
@@ -234,52 +278,9 @@ impl Tables<'_> {
                 slow.tid.map_or(Cell::Missing, |tid| u64::from(tid.0).into()),
             ]
         };
-        let rows = methods.iter().flat_map(|method| method.of.slowest.iter().map(|slow| row(method.name, slow)));
+        let rows = self.methods.iter().flat_map(|method| method.of.slowest.iter().map(|slow| row(method, slow)));
         table("explained_slowest", "The slowest calls", columns, rows)
     }
-}
-
-/// A row for each method.
-fn explained(methods: &[Method<'_>]) -> Shape {
-    let columns = vec![
-        METHOD,
-        column("calls", "Calls", Unit::Count),
-        column("p50_ns", "p50", Unit::Ns),
-        column("longest_ns", "Longest", Unit::Ns),
-        column("running_ns", "On CPU", Unit::Ns),
-        column("away_ns", "Off CPU", Unit::Ns),
-        column("allocated_bytes", "Allocated", Unit::Bytes),
-        column("exceptions_per_call", "Exceptions", Unit::Count),
-        column("contended_per_call", "Monitors", Unit::Count),
-        column("calls_within_per_call", "Calls in it", Unit::Count),
-        column("stopped_ns", "Stopped", Unit::Ns),
-        column("thrown", "By exception", Unit::Count),
-        column("p99_ns", "p99", Unit::Ns),
-        column("total_ns", "Total", Unit::Ns),
-        column("explained_calls", "Explained", Unit::Count),
-    ];
-    let row = |method: &Method<'_>| {
-        let Method { name, of, all, .. } = method;
-        let (durations, calls) = (of.latencies.durations, of.whole.count);
-        vec![
-            (*name).into(),
-            durations.count.into(),
-            of.latencies.percentile(50.0).into(),
-            durations.max_ns.into(),
-            whole_mean(sum_of(all, |part| *part == Part::Running).sum, calls),
-            whole_mean(sum_of(all, is_away).sum, calls),
-            whole_mean(sum_of(all, is_allocated).sum, calls),
-            mean(sum_of(all, is_thrown).count, calls),
-            mean(sum_of(all, is_contended).count, calls),
-            mean(sum_of(all, is_called).count, durations.count),
-            whole_mean(sum_of(all, is_stopped).sum, durations.count),
-            of.thrown.into(),
-            of.latencies.percentile(99.0).into(),
-            durations.total_ns.into(),
-            calls.into(),
-        ]
-    };
-    table("explained", "What a call costs: times, bytes and numbers are means", columns, methods.iter().map(row))
 }
 
 /// The first column of each table.

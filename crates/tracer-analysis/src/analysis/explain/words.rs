@@ -4,7 +4,7 @@ use super::{
     super::offcpu::reason::Reason,
     parts::{Part, Parts},
     rows::is_time,
-    sums::Slow,
+    sums::{Slow, Summed},
     table::Tables,
 };
 use crate::text::format;
@@ -32,19 +32,19 @@ const LEAST_SAID: f64 = 1.0;
 impl Tables<'_> {
     /// How long calls took, and what they did meanwhile.
     pub(super) fn sentences(&self) -> Vec<String> {
-        let Some((label, of)) = self.sums.by_time().into_iter().next() else {
+        let Some(Summed { label, of, all, .. }) = self.methods.first() else {
             return vec!["No call has ended that was asked for.".to_owned()];
         };
         let durations = of.latencies.durations;
         let mut sentences = vec![format!(
             "{}: {}; half took at most {}, 99 % at most {}, the longest {}.",
-            self.labels.text(label),
+            self.labels.text(*label),
             format::plural(durations.count, "call", "calls"),
             format::duration(of.latencies.percentile(50.0)),
             format::duration(of.latencies.percentile(99.0)),
             format::duration(durations.max_ns),
         )];
-        sentences.extend(self.said("All together spent", &self.sums.parts_of(label), of.whole.total_ns));
+        sentences.extend(self.said("All together spent", all, of.whole.total_ns));
         if let Some(Slow { duration_ns, parts, .. }) = of.slowest.first().filter(|_| durations.count > 1) {
             sentences.extend(self.said("The longest spent", parts, *duration_ns));
         }

@@ -1,7 +1,7 @@
 //! Collections by hand.
 
 use super::*;
-use crate::heap::{graph::RootKind, sample::Planter};
+use crate::heap::sample::Planter;
 
 struct Planted {
     plant: Planter,
@@ -11,16 +11,12 @@ struct Planted {
 impl Planted {
     /// With `com.shop.Registry`, whose static fields hold what is planted.
     fn new() -> Self {
-        let mut plant = Planter::new();
-        let classes = plant.class("java.lang.Class");
-        let registry = plant.loaded("com.shop.Registry", classes).1;
-        plant.root(registry, RootKind::SystemClass);
+        let (plant, registry) = Planter::with_registry();
         Self { plant, registry }
     }
 
     fn object(&mut self, class: &str) -> Node {
-        let known = self.plant.builder.graph().classes.iter().position(|known| known.name == class);
-        let class = known.map_or_else(|| self.plant.class(class), |at| u32::try_from(at).expect("few"));
+        let class = self.plant.class_named(class);
         self.plant.object(class, 32)
     }
 

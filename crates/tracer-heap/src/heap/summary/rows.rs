@@ -71,6 +71,16 @@ pub struct SizeRow {
     pub bytes: u64,
 }
 
+impl SizeRow {
+    /// Rows, each with the part of so many bytes that is in it and those before, in percent.
+    pub fn up_to_there(rows: &[Self], heap_bytes: u64) -> impl Iterator<Item = (&Self, f64)> {
+        rows.iter().scan(0, move |sum, row| {
+            *sum += row.bytes;
+            Some((row, *sum as f64 / heap_bytes.max(1) as f64 * 100.0))
+        })
+    }
+}
+
 /// Roots of a kind.
 #[derive(Clone, Debug, Serialize)]
 pub struct RootRow {

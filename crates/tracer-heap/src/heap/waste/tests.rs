@@ -1,7 +1,7 @@
 //! Heaps whose waste is known in closed form.
 
 use super::*;
-use crate::heap::{graph::RootKind, sample::Planter};
+use crate::heap::sample::Planter;
 
 /// A heap with `com.shop.Registry` in it, whose static fields hold what is planted.
 struct Planted {
@@ -13,16 +13,12 @@ struct Planted {
 
 impl Planted {
     fn new() -> Self {
-        let mut plant = Planter::new();
-        let classes = plant.class("java.lang.Class");
-        let registry = plant.loaded("com.shop.Registry", classes).1;
-        plant.root(registry, RootKind::SystemClass);
+        let (plant, registry) = Planter::with_registry();
         Self { plant, registry, next: 1 << 32, holders: HashMap::new() }
     }
 
     fn class(&mut self, name: &str) -> u32 {
-        let known = self.plant.builder.graph().classes.iter().position(|class| class.name == name);
-        known.map_or_else(|| self.plant.class(name), |at| u32::try_from(at).expect("few"))
+        self.plant.class_named(name)
     }
 
     fn object(&mut self, class: &str, bytes: u32) -> Node {

@@ -158,10 +158,7 @@ fn collections(rows: &[CollectionRow]) -> Table {
 }
 
 fn sizes(rows: &[SizeRow], heap_bytes: u64) -> Table {
-    let mut sum = 0;
-    let row = |SizeRow { to_bytes, objects, bytes }: &SizeRow| {
-        sum += bytes;
-        let percent = sum as f64 / heap_bytes.max(1) as f64 * 100.0;
+    let row = |(SizeRow { to_bytes, objects, bytes }, percent): (&SizeRow, f64)| {
         vec![(*to_bytes).into(), (*objects).into(), (*bytes).into(), percent.into()]
     };
     let columns = [
@@ -170,7 +167,7 @@ fn sizes(rows: &[SizeRow], heap_bytes: u64) -> Table {
         ("bytes", "Bytes", Unit::Bytes),
         ("percent", "Up to there", Unit::Percent),
     ];
-    table("sizes", "By powers of two", &columns, rows.iter().map(row).collect())
+    table("sizes", "By powers of two", &columns, SizeRow::up_to_there(rows, heap_bytes).map(row).collect())
 }
 
 fn roots(rows: &[RootRow]) -> Table {
