@@ -32,6 +32,10 @@ pub(crate) struct Options {
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
 
+    /// Run only these fuzzers, separated by commas; the others keep what they found last
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    fuzzers: Vec<String>,
+
     /// How many inputs each fuzzer gets
     #[arg(long, value_name = "N", default_value_t = 10_000_000)]
     cases: u32,
@@ -108,7 +112,13 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         let found = of_part(part, options)?;
         good &= found.is_good;
         // Another run may have written meanwhile what its parts found.
-        let text = with_section(&fs::read_to_string(&path).unwrap_or_default(), part.name, &found.text);
+        let before = fs::read_to_string(&path).unwrap_or_default();
+        let of_part = if options.fuzzers.is_empty() {
+            found.text.clone()
+        } else {
+            with_fuzzers(section(&before, part.name), &found.text)
+        };
+        let text = with_section(&before, part.name, &of_part);
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         print!("{}", found.text);
     }
@@ -125,13 +135,18 @@ struct Found {
 
 fn of_part(part: &Part, options: &Options) -> Result<Found> {
     let began = Instant::now();
-    let mut text = format!("\n== {}\n{}", part.name, version()?);
+    let version = version()?;
+    let commit = version.split([' ', ',']).nth(1).unwrap_or_default();
+    let mut text = format!("\n== {}\n{version}", part.name);
     let (mut passed, mut failed) = (0, 0);
     let succeeded = output::lines(&mut (part.command)(options)?, |line| {
         // The name of a test stands before what it prints first.
         let said = line.strip_prefix("test ").and_then(|line| line.split_once(" ... ")).map_or(line, |(_, said)| said);
         if is_kept(said) {
             text.push_str(&said.replace(&workspace::root().display().to_string(), "."));
+            if fuzzer(said).is_some() {
+                let _: std::fmt::Result = write!(text, ", at {commit}");
+            }
             text.push('\n');
         }
         if let Some(count) = output::result(line) {
@@ -175,9 +190,28 @@ fn with_section(before: &str, name: &str, section_of_it: &str) -> String {
     std::iter::once(HEAD).chain(sections).collect()
 }
 
+/// The fuzzer that a line is about.
+fn fuzzer(line: &str) -> Option<&str> {
+    line.strip_prefix("fuzz: ")?.split_whitespace().next()
+}
+
+/// What some fuzzers found, with the lines of those that did not run.
+fn with_fuzzers(before: &str, found: &str) -> String {
+    let ran: Vec<_> = found.lines().filter_map(fuzzer).collect();
+    let others = before.lines().filter(|line| fuzzer(line).is_some_and(|name| !ran.contains(&name)));
+    let (head, outcome) = found.trim_end().rsplit_once('\n').unwrap_or(("", found));
+    let mut text = head.to_owned();
+    for line in others.chain([outcome]) {
+        text.push('\n');
+        text.push_str(line);
+    }
+    text.push('\n');
+    text
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "as the other parts")]
 fn fuzz(options: &Options) -> Result<Command> {
-    let mut cargo = test::fuzzers(&OF_ALL, options.cases);
+    let mut cargo = test::fuzzers(&OF_ALL, &options.fuzzers, options.cases);
     cargo.arg("--nocapture");
     if let Some(seconds) = options.seconds {
         cargo.env("JTRACE_FUZZ_SECONDS", seconds.to_string());
@@ -252,6 +286,15 @@ mod tests {
         assert_eq!(with_section(&with_other, "weave", section(&text, "weave")), text);
         let new = "\n== fuzz\nat 4\n";
         assert_eq!(with_section(&text, "fuzz", new), text.replacen(HEAD, &format!("{HEAD}{new}"), 1));
+    }
+
+    #[test]
+    fn fuzzers_that_did_not_run_keep_their_lines() {
+        let line = |name: &str, commit: &str| format!("fuzz: {name}   7 of 7 inputs in 1 s, at {commit}\n");
+        let before = format!("\n== fuzz\nat a\n{}{}ok: 2 passed\n", line("jar", "a"), line("maps", "a"));
+        let found = format!("\n== fuzz\nat b\n{}ok: 1 passed\n", line("maps", "b"));
+        let both = format!("\n== fuzz\nat b\n{}{}ok: 1 passed\n", line("maps", "b"), line("jar", "a"));
+        assert_eq!(with_fuzzers(&before, &found), both);
     }
 
     #[test]

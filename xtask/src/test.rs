@@ -81,12 +81,12 @@ fn unit() -> Result<Count> {
 /// inputs: weaving takes its time, and an optimised build of the crate for its own tests takes minutes. `cargo xtask nightly`
 /// gives as many to all.
 fn fuzz() -> Result<Count> {
-    output::of_cargo(&mut fuzzers(&[], FUZZ_CASES))
+    output::of_cargo(&mut fuzzers(&[], &[], FUZZ_CASES))
 }
 
 /// Fuzzers, optimised because of the number of inputs; `more` names further targets. They are known by their names, and listed
 /// in `tracer/src/documents/parsers.txt`.
-pub(crate) fn fuzzers(more: &[&str], cases: u32) -> Command {
+pub(crate) fn fuzzers(more: &[&str], names: &[String], cases: u32) -> Command {
     let mut cargo = cargo_test();
     cargo
         .args([
@@ -101,7 +101,12 @@ pub(crate) fn fuzzers(more: &[&str], cases: u32) -> Command {
             "session",
         ])
         .args(more);
-    cargo.args(["--", "fuzz_"]).env("JTRACE_FUZZ_CASES", cases.to_string());
+    cargo.arg("--").env("JTRACE_FUZZ_CASES", cases.to_string());
+    if names.is_empty() {
+        cargo.arg("fuzz_");
+    } else {
+        cargo.args(names.iter().map(|name| format!("fuzz_{name}")));
+    }
     cargo
 }
 

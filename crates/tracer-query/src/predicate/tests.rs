@@ -315,13 +315,13 @@ fn fuzz_predicate() {
         if let Err(error) = Assertion::parse(text) {
             assert!(!error.render().contains('\u{1b}'));
         }
-        for kind in KINDS {
-            let pattern = [text.to_owned()];
-            for read in [Predicate::parse(text, kind), Predicate::combine(&pattern, &pattern, None, kind)] {
-                match read {
-                    Ok(predicate) => drop(predicate.split()),
-                    Err(error) => assert!(!error.render().contains('\u{1b}')),
-                }
+        // One kind of event for each input; which one changes with its length.
+        let kind = KINDS[text.len() % KINDS.len()];
+        let pattern = [text.to_owned()];
+        for read in [Predicate::parse(text, kind), Predicate::combine(&pattern, &pattern, None, kind)] {
+            match read {
+                Ok(predicate) => drop(predicate.split()),
+                Err(error) => assert!(!error.render().contains('\u{1b}')),
             }
         }
     });

@@ -117,7 +117,7 @@ fn fuzz_recordings() {
         }
         assert!(read.record_bytes <= bytes.len());
         // A report costs a hundred times more than reading, so only some are built.
-        if dice.once_in(16)
+        if dice.once_in(64)
             && let Some(report) = metered(ROOM, || read.fold.report())
         {
             let mut out = Vec::new();

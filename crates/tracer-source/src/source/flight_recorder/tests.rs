@@ -199,7 +199,7 @@ fn fuzz_flight_recorder() {
     let short = written(ALL).0;
     let mut outcomes = [0_u32; 3];
     crate::fuzz::each(NAME, 64 << 20, |dice| {
-        let mut bytes = if dice.once_in(8) { corpus[dice.below(corpus.len())].clone() } else { short.clone() };
+        let mut bytes = if dice.once_in(64) { corpus[dice.below(corpus.len())].clone() } else { short.clone() };
         for _ in 0..=dice.below(6) {
             let at = dice.below(bytes.len());
             match dice.below(6) {
