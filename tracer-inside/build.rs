@@ -13,6 +13,8 @@ const CLASSES: [&str; 6] =
     ["JtraceMarks", "JtraceKnown", "JtraceYoung", "JtraceRates$Rate", "JtraceRates", "JtraceObjects"];
 
 fn main() {
+    println!("cargo::rerun-if-changed=link");
+    println!("cargo::rustc-link-search=native={}/link", env!("CARGO_MANIFEST_DIR"));
     println!("cargo::rerun-if-changed=java");
     println!("cargo::rerun-if-env-changed=JAVA_HOME");
     if let Err(error) = compile() {

@@ -10,6 +10,7 @@
 //! Nothing here may take the JVM down: entry points catch panics, and what fails is told and left as it was.
 #![expect(unsafe_code, reason = "JNI and JVMTI are C")]
 
+mod any_libc;
 mod compiled;
 mod exchange;
 mod heap;
