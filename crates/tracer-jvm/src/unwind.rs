@@ -2,6 +2,7 @@
 //!
 //! Code that the JVM makes at run time has no such rules; its frames are told by the JVM's own structures.
 
+pub mod code;
 pub mod rule;
 pub mod table;
 

@@ -1,4 +1,4 @@
-//! Makes rows of rules from the `.eh_frame` of an ELF file.
+//! Makes rows of rules from the `.eh_frame` of an ELF file, or from its code.
 //!
 //! The file comes from the target: whatever its bytes say, the work and the rows stay within bounds, and what cannot be
 //! read is counted.
@@ -14,7 +14,10 @@ use object::{
 };
 use tracer_common::unwind::{Row, Rule};
 
-use super::rule::{Bytes, Room, pack};
+use super::{
+    code,
+    rule::{Bytes, Room, pack},
+};
 use crate::jvm::elf::named;
 
 /// Most rows of one file; a libjvm.so has a tenth of that.
@@ -37,8 +40,8 @@ pub enum Error {
     /// Its headers are no ELF headers.
     #[error("its ELF headers are damaged: {0}")]
     NotElf(#[from] object::Error),
-    /// It has neither `.eh_frame` nor a segment that leads there.
-    #[error("it has no .eh_frame")]
+    /// It has neither `.eh_frame` nor a segment that leads there, and no code whose functions are known.
+    #[error("it has no .eh_frame, and no code that could be followed")]
     Absent,
     /// Those of other files were too much already.
     #[error("the unwinding tables of the files before it have too many bytes")]
@@ -78,10 +81,16 @@ struct Function {
     rows: (usize, usize),
 }
 
-/// Reads the table of an ELF file.
+/// Reads the table of an ELF file; where it has none, its code says the rules.
 pub fn read<'data, R: ReadRef<'data>>(file: R) -> Result<Table, Error> {
-    let section = find(file)?;
-    Ok(table(section.bytes, &section.bases, entry_point(file)))
+    match find(file) {
+        Ok(section) => Ok(table(section.bytes, &section.bases, entry_point(file))),
+        Err(Error::Absent) => {
+            let (rows, read_bytes) = code::read(file)?;
+            if rows.is_empty() { Err(Error::Absent) } else { Ok(Table { rows, read_bytes, ..Table::default() }) }
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Where a program begins. Libraries, for which nobody is called to load others, have no such place, whatever their header says.

@@ -1,7 +1,7 @@
 //! Functions that stand in for notes with a beginning and an end: their entry is the one, their returns are the other.
 //!
 //! A return has no arguments any more, so user space gives the end the words of its beginning ([`Rest::Beginning`]); what a
-//! function gets a pointer to is looked up there as well. What was looked at: Corretto 25 and Zulu 11.0.2. Where another compiler
+//! function gets a pointer to is looked up there as well. What was looked at: Corretto 25, Zulu 17 for musl and Zulu 11.0.2. Where another compiler
 //! took a function into one of its `callers`, it is not used.
 //!
 //! What has no function here and why: memory pools are told from the middle of a function, once for each pool; a notify that
@@ -35,11 +35,11 @@ const ENTER_WITH_MARK: Function = Function {
     callers: &["_ZN13ObjectMonitor5enterEP10JavaThread"],
     ..ENTER
 };
-/// On 11: called in a loop that goes round for suspended threads only. Compilers like to take it in.
+/// Up to 23: called in a loop that goes round for suspended threads only. Compilers like to take it in.
 const ENTER_I: Function = Function {
     name: "ObjectMonitor::EnterI",
-    symbols: &["_ZN13ObjectMonitor6EnterIEP6Thread"],
-    callers: &["_ZN13ObjectMonitor5enterEP6Thread"],
+    symbols: &["_ZN13ObjectMonitor6EnterIEP10JavaThread", "_ZN13ObjectMonitor6EnterIEP6Thread"],
+    callers: &["_ZN13ObjectMonitor5enterEP10JavaThread", "_ZN13ObjectMonitor5enterEP6Thread"],
     lacks: "a thread that is suspended while it waits for a monitor counts again when it goes on",
     ..ENTER
 };
@@ -178,6 +178,7 @@ pub(super) const GC_END: &[Function] = &[
 /// Collections of G1, which call both.
 const G1: &[&str] = &[
     "_ZN15G1CollectedHeap39do_collection_pause_at_safepoint_helperEv",
+    "_ZN15G1CollectedHeap39do_collection_pause_at_safepoint_helperEd",
     "_ZN15G1CollectedHeap32do_collection_pause_at_safepointEd",
 ];
 /// Collections of Serial up to 20: their file is the empty functions' own, so a compiler leaves these out there.
