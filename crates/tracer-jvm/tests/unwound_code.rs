@@ -37,7 +37,7 @@ fn code_says_what_its_table_says() {
     for path in FILES.map(Path::new).into_iter().filter(|path| path.is_file()) {
         let bytes = fs::read(path).unwrap();
         let table = table::read(&*bytes).unwrap();
-        let (rows, _) = code::read(&*bytes).unwrap();
+        let rows = code::rows(&*bytes).unwrap();
         let mut compared = Compared::default();
         let end = table.rows.last().map_or(0, |row| row.address);
         for address in table.rows[0].address..end {

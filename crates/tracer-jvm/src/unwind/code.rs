@@ -207,12 +207,45 @@ fn is_indexed(instruction: &Instruction) -> bool {
     instruction.memory_index() != Register::None
 }
 
-/// The rows of the code of a file, and how many bytes of it were read.
+/// How many bytes of code a file has, without what is too much.
 ///
 /// # Errors
-/// Its headers are damaged.
-pub fn read<'data, R: ReadRef<'data>>(file: R) -> Result<(Vec<Row>, u64), object::Error> {
-    let header = FileHeader64::<object::LittleEndian>::parse(file)?;
+/// The file's headers are damaged.
+pub fn bytes<'data, R: ReadRef<'data>>(file: R) -> Result<u64, object::Error> {
+    let header = FileHeader64::parse(file)?;
+    Ok(segments(header, file)?.iter().map(|segment| segment.bytes.len() as u64).sum())
+}
+
+/// The rows of all functions that the file names, and that these lead to.
+///
+/// # Errors
+/// The file's headers are damaged.
+pub fn rows<'data, R: ReadRef<'data>>(file: R) -> Result<Vec<Row>, object::Error> {
+    let header = FileHeader64::parse(file)?;
+    let (segments, mut known) = (segments(header, file)?, known(header, file)?);
+    let mut rows = Vec::new();
+    // Once to find out which functions there are, and once more because none may be taken for the rest of the one before it.
+    for pass in [Pass::Functions, Pass::Rules] {
+        known.entries.sort_unstable();
+        known.entries.dedup();
+        let mut found = Vec::new();
+        for segment in &segments {
+            let mut walk = Walk::new(segment, &known, pass);
+            walk.run();
+            found.append(&mut walk.found);
+            if pass == Pass::Rules {
+                walk.push_rows(&mut rows);
+            }
+        }
+        found.truncate(MAX_FUNCTIONS);
+        known.entries.append(&mut found);
+    }
+    Ok(rows)
+}
+
+type Header = FileHeader64<object::LittleEndian>;
+
+fn segments<'data, R: ReadRef<'data>>(header: &Header, file: R) -> Result<Vec<Segment<'data>>, object::Error> {
     let mut left = MAX_CODE_BYTES;
     let mut segments = Vec::new();
     for segment in header.program_headers(ENDIAN, file)? {
@@ -227,13 +260,10 @@ pub fn read<'data, R: ReadRef<'data>>(file: R) -> Result<(Vec<Row>, u64), object
         }
     }
     segments.sort_by_key(|segment| segment.address);
-    Ok((rows(&segments, known(header, file)?), MAX_CODE_BYTES - left))
+    Ok(segments)
 }
 
-fn known<'data, R: ReadRef<'data>>(
-    header: &FileHeader64<object::LittleEndian>,
-    file: R,
-) -> Result<Known, object::Error> {
+fn known<'data, R: ReadRef<'data>>(header: &Header, file: R) -> Result<Known, object::Error> {
     let mut known = Known::default();
     known.entries.extend(u32::try_from(header.e_entry(ENDIAN)).ok().filter(|entry| *entry != 0));
     let sections = header.sections(ENDIAN, file)?;
@@ -258,28 +288,6 @@ fn known<'data, R: ReadRef<'data>>(
     }
     known.never.sort_unstable();
     Ok(known)
-}
-
-/// The rows of all functions that are known, and that these lead to.
-fn rows(segments: &[Segment<'_>], mut known: Known) -> Vec<Row> {
-    let mut rows = Vec::new();
-    // Once to find out which functions there are, and once more because none may be taken for the rest of the one before it.
-    for pass in [Pass::Functions, Pass::Rules] {
-        known.entries.sort_unstable();
-        known.entries.dedup();
-        let mut found = Vec::new();
-        for segment in segments {
-            let mut walk = Walk::new(segment, &known, pass);
-            walk.run();
-            found.append(&mut walk.found);
-            if pass == Pass::Rules {
-                walk.push_rows(&mut rows);
-            }
-        }
-        found.truncate(MAX_FUNCTIONS);
-        known.entries.append(&mut found);
-    }
-    rows
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -81,16 +81,42 @@ struct Function {
     rows: (usize, usize),
 }
 
-/// Reads the table of an ELF file; where it has none, its code says the rules.
+/// Reads the table of an ELF file. Where most of its code has none, the code says the rules: musl has a table of a few functions.
+///
+/// # Errors
+/// As [`Error`] says.
 pub fn read<'data, R: ReadRef<'data>>(file: R) -> Result<Table, Error> {
-    match find(file) {
-        Ok(section) => Ok(table(section.bytes, &section.bases, entry_point(file))),
-        Err(Error::Absent) => {
-            let (rows, read_bytes) = code::read(file)?;
-            if rows.is_empty() { Err(Error::Absent) } else { Ok(Table { rows, read_bytes, ..Table::default() }) }
-        }
-        Err(error) => Err(error),
+    let mut told = match find(file) {
+        Ok(section) => table(section.bytes, &section.bases, entry_point(file)),
+        Err(Error::Absent) => Table::default(),
+        Err(error) => return Err(error),
+    };
+    let code_bytes = code::bytes(file)?;
+    if covered(&told.rows) < code_bytes / 2 {
+        told.rows = filled(&told.rows, &code::rows(file)?);
+        told.read_bytes += code_bytes;
     }
+    if told.rows.is_empty() { Err(Error::Absent) } else { Ok(told) }
+}
+
+/// Bytes that have a rule.
+fn covered(rows: &[Row]) -> u64 {
+    let ends = rows.iter().skip(1).map(|row| row.address);
+    let with_rule = rows.iter().zip(ends).filter(|(row, _)| row.rule != Rule::NONE);
+    with_rule.map(|(row, end)| u64::from(end - row.address)).sum()
+}
+
+/// Rows with those of `others` wherever there is no rule.
+fn filled(rows: &[Row], others: &[Row]) -> Vec<Row> {
+    let mut all = Vec::with_capacity(rows.len() + others.len());
+    let (mut told, mut other) = (rows.iter().peekable(), others.iter().peekable());
+    let (mut rule, mut other_rule) = (Rule::NONE, Rule::NONE);
+    while let Some(address) = told.peek().into_iter().chain(other.peek()).map(|row| row.address).min() {
+        rule = told.next_if(|row| row.address == address).map_or(rule, |row| row.rule);
+        other_rule = other.next_if(|row| row.address == address).map_or(other_rule, |row| row.rule);
+        push(&mut all, Row { address, rule: if rule == Rule::NONE { other_rule } else { rule } });
+    }
+    all
 }
 
 /// Where a program begins. Libraries, for which nobody is called to load others, have no such place, whatever their header says.
