@@ -113,6 +113,10 @@ impl<'a> ClassBytes<'a> {
         }
         let pool_count = ByteReader::new(reader.remaining_slice()).read_u16().map_err(cut_off)?;
         let pool = ConstantPool::from_bytes(&mut reader).map_err(cut_off)?;
+        // Constants that are added would begin one place too early: https://docs.oracle.com/javase/specs/jvms/se25/html/jvms-4.html#jvms-4.4.5
+        if matches!(pool.get(pool_count.wrapping_sub(1)), Some(Constant::Long(_) | Constant::Double(_))) {
+            return Err(unreadable("its last constant takes two places, and has one"));
+        }
         let pool_end = reader.position();
         let access = reader.read_u16().map_err(cut_off)?;
         let this_class = reader.read_u16().map_err(cut_off)?;
