@@ -1,5 +1,5 @@
-//! Builds what runs elsewhere: the eBPF programs, which the crate gets as `$OUT_DIR/tracer-ebpf.o`, and the library that is
-//! loaded into JVMs, as `$OUT_DIR/libtracer_inside.so`.
+//! Builds what runs elsewhere: the eBPF programs, which the crate gets as `$OUT_DIR/tracer-ebpf.o.deflate`, and the library that is
+//! loaded into JVMs, as `$OUT_DIR/libtracer_inside.so.deflate`.
 //!
 //! The object is built by a second cargo with a toolchain of its own (see `ebpf_toolchain`) in a target folder of its own,
 //! `target/ebpf`, which all profiles share: a repeated build is incremental, and the second cargo never waits for the lock
@@ -16,6 +16,7 @@ use std::{
 };
 
 use ebpf_toolchain::{Origin, Toolchain};
+use flate2::{Compression, write::DeflateEncoder};
 
 #[path = "../../xtask/src/ebpf_toolchain.rs"]
 mod ebpf_toolchain;
@@ -76,12 +77,20 @@ fn run() -> Result<(), Failure> {
         }
         None => build(workspace, &target_folder(&out)?.join("ebpf"))?,
     };
-    fs::copy(&object, out.join("tracer-ebpf.o"))
-        .map_err(|error| format!("cannot copy the eBPF object {}: {error}", object.display()))?;
+    pack(&object, &out.join("tracer-ebpf.o.deflate"))?;
     let library = build_library(workspace, &target_folder(&out)?.join("inside"))?;
-    fs::copy(&library, out.join("libtracer_inside.so"))
-        .map_err(|error| format!("cannot copy the library {}: {error}", library.display()))?;
+    pack(&library, &out.join("libtracer_inside.so.deflate"))?;
     Ok(())
+}
+
+/// Packs a file, which `packed.rs` unpacks.
+fn pack(file: &Path, to: &Path) -> Result<(), String> {
+    let pack = || -> io::Result<()> {
+        let mut packed = DeflateEncoder::new(fs::File::create(to)?, Compression::best());
+        io::copy(&mut fs::File::open(file)?, &mut packed)?;
+        packed.finish().map(drop)
+    };
+    pack().map_err(|error| format!("cannot pack {}: {error}", file.display()))
 }
 
 /// Builds the library that is loaded into JVMs, always optimised, and without what only a debugger reads.

@@ -1,5 +1,6 @@
 //! A JVM while it is watched: which sites a lens needs, the eBPF programs at them, the library in the JVM, and the session that brings it all together.
 
+mod packed;
 pub mod probe;
 
 pub mod ebpf;

@@ -15,7 +15,7 @@ use aya::{
 
 use super::{
     Error,
-    load::{OBJECT, chain, map_fds},
+    load::{self, chain, map_fds},
     programs::ALL,
     stack_depth::Chain,
     verify::{Attaching, Code, Figures},
@@ -58,7 +58,8 @@ pub struct Verified {
 ///
 /// Minimum kernel: 5.16, which tells how much it walked through.
 pub fn verified(object: Option<&[u8]>) -> Result<Vec<Result<Verified, Error>>, Error> {
-    let object = object.unwrap_or(OBJECT);
+    let own = object.is_none().then(load::object);
+    let object = object.or(own.as_deref()).unwrap_or_default();
     let ebpf = EbpfLoader::new().load(object).map_err(|error| Error::Load(chain(&error)))?;
     let maps = map_fds(&ebpf);
     Ok(ALL.into_iter().map(|program| examine(object, program, &maps)).collect())

@@ -34,10 +34,12 @@ use super::{
     unwind::{self, Unwinding},
     wire::{AwayValue, LayoutValue, SpecValue, StatsValue},
 };
-use crate::probe::clock::Source;
+use crate::{packed::unpacked, probe::clock::Source};
 
-/// The object, aligned as its parser wants it.
-pub(super) static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tracer-ebpf.o"));
+/// The object. The allocator aligns it as its parser wants it.
+pub(super) fn object() -> Vec<u8> {
+    unpacked(include_bytes!(concat!(env!("OUT_DIR"), "/tracer-ebpf.o.deflate")))
+}
 
 /// Most bytes that pile up before the reader is woken: what it learns of methods and threads must not come late.
 const MAX_WAKEUP_BYTES: u32 = 256 << 10;
@@ -141,6 +143,7 @@ impl Kernel {
         // One more, for the site at which jtrace measures what a trap costs.
         let per_cpu = PerCpu::of(most_cpus, sites + 1, tallying);
         descriptors::allow(most_cpus);
+        let object = object();
         let mut loader = EbpfLoader::new();
         for (map, entries) in jni::SIZED {
             loader.map_max_entries(map, if jni { u32::try_from(entries).unwrap_or(u32::MAX) } else { 1 });
@@ -156,7 +159,7 @@ impl Kernel {
             .map_max_entries(MAP_CELLS, per_cpu.cells)
             .map_max_entries(MAP_BUCKETS, per_cpu.buckets)
             .map_max_entries(MAP_CONTEXTS, most(MAX_CONTEXTS + MAX_CUT_CONTEXTS))
-            .load(OBJECT)
+            .load(&object)
             .map_err(|error| {
                 let text = chain(&error);
                 if descriptors::are_short(&error) { Error::Descriptors(text) } else { Error::Load(text) }
@@ -164,7 +167,7 @@ impl Kernel {
         let descriptors = map_fds(&ebpf);
         let rings = Rings::new(take(&mut ebpf, MAP_RINGS)?, |cpus| ring.bytes(as_if_cpus.unwrap_or(cpus)))?;
         let ring_bytes = rings.bytes();
-        let programs = Programs::load(&mut ebpf, OBJECT, &descriptors, links, tallying, jni, marks)?;
+        let programs = Programs::load(&mut ebpf, &object, &descriptors, links, tallying, jni, marks)?;
         let kernel = Self {
             programs,
             tallying: Tallying::take(&mut ebpf, &descriptors)?,

@@ -3,7 +3,7 @@
 
 use super::{
     Error, Refusal, calibrate,
-    load::{Kernel, KernelOptions, OBJECT},
+    load::{self, Kernel, KernelOptions},
     memory::{MIN_RING_BYTES, RingSize},
     programs::ALL,
     verify::{Attaching, Code},
@@ -32,9 +32,9 @@ impl Trial {
         let hit_cost_ps = calibrate::hit_cost_ps(&mut kernel, &mut rings)?;
         let why_single = kernel.programs().why_single().map(str::to_owned);
         let attaching = if why_single.is_none() { Attaching::Multi } else { Attaching::Singly };
-        let mut refused = Vec::new();
+        let (object, mut refused) = (load::object(), Vec::new());
         for program in ALL.into_iter().filter(|program| *program != PROGRAM_SITE) {
-            let code = Code::of(OBJECT, program, kernel.descriptors()).map_err(Error::Load)?;
+            let code = Code::of(&object, program, kernel.descriptors()).map_err(Error::Load)?;
             refused.extend(code.load(attaching).err());
         }
         Ok(Self { hit_cost_ps, why_single, refused })

@@ -6,6 +6,7 @@ use crate::{
     group::INSIDE_GROUP,
     jvm::elf::Elf,
     lens::Lens,
+    packed::unpacked,
     probe::{
         catalog::{Origin, PROBES, Probe, Rest},
         plan::{PlannedSite, inside_spec},
@@ -13,11 +14,14 @@ use crate::{
 };
 
 /// The library, as `build.rs` has built it.
-pub static BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libtracer_inside.so"));
+pub fn bytes() -> Vec<u8> {
+    unpacked(include_bytes!(concat!(env!("OUT_DIR"), "/libtracer_inside.so.deflate")))
+}
 
 /// The sites in it that a session attaches for some lenses; an error says what the library lacks.
 pub fn sites(lenses: &[Lens]) -> Result<Vec<PlannedSite>, String> {
-    let elf = Elf::parse(BYTES).map_err(|error| error.to_string())?;
+    let bytes = bytes();
+    let elf = Elf::parse(&bytes).map_err(|error| error.to_string())?;
     let wanted = PROBES.iter().filter(|probe| probe.lenses.iter().any(|lens| lenses.contains(lens)));
     wanted
         .filter_map(|probe| match probe.origin {
@@ -51,7 +55,8 @@ fn site(probe: &Probe, address: u64, file_offset: u64, lenses: &[Lens], spec: &S
 
 /// Address of a variable of the library, from where it is mapped.
 pub fn variable(name: &str) -> Result<u64, String> {
-    let elf = Elf::parse(BYTES).map_err(|error| error.to_string())?;
+    let bytes = bytes();
+    let elf = Elf::parse(&bytes).map_err(|error| error.to_string())?;
     let symbol = elf.find_symbols(&[name]).into_values().next();
     symbol.map(|symbol| symbol.address).ok_or_else(|| format!("it has no `{name}`"))
 }
@@ -66,7 +71,7 @@ mod tests {
         assert_eq!(sites.len(), 2);
         for site in sites {
             let at = usize::try_from(site.file_offset).expect("it is in the file");
-            assert_eq!(BYTES[at..at + 5], [0x0f, 0x1f, 0x44, 0, 0], "{}", site.probe);
+            assert_eq!(bytes()[at..at + 5], [0x0f, 0x1f, 0x44, 0, 0], "{}", site.probe);
         }
     }
 }
