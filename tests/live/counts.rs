@@ -191,6 +191,20 @@ fn allocation_is_estimated_within_a_tenth() -> Result<()> {
     })
 }
 
+/// A TLAB ends with a small object nearly always; by that alone these would have four fifths of the bytes.
+#[test]
+fn large_and_small_objects_are_estimated_alike() -> Result<()> {
+    on_every_jdk(|jdk| {
+        let watched = watch(&Launch::new(jdk, "alloc", "Buffers"), "alloc")?;
+        for (class, key) in [("byte[]", "buffer_bytes"), ("Buffers$Small", "small_bytes")] {
+            let estimated = cell(&row_of(&watched.report, "alloc", "class", class)?, "estimated_bytes")?;
+            let truth = watched.counts.get(key)?;
+            assert!(estimated.abs_diff(truth) * 5 <= truth, "estimated {estimated} of {truth} bytes of {class}");
+        }
+        Ok(())
+    })
+}
+
 /// The first row, in any table of a section, with this text under this key.
 fn row_of(report: &Report, section: &str, key: &str, text: &str) -> Result<Row> {
     let tables = report.tables(section)?;

@@ -110,19 +110,23 @@ fn pack(feature: &str, manifest: &Path, classes: &Path) -> Result<()> {
     process::run(&mut jar)
 }
 
-/// Compiles `work.c` of the folder `jni` to `libjniwork.so`. Debug information would not help: jtrace reads symbols.
+/// How C is compiled.
+const C_FLAGS: [&str; 6] = ["-std=c11", "-O2", "-fPIC", "-shared", "-Wall", "-nodefaultlibs"];
+
+/// Compiles `work.c` of the folder `jni` to `libjniwork.so`. Debug information would not help: jtrace reads symbols. It finds the C
+/// library in the JVM, whichever that has: an older one than this machine's, or musl.
 fn link(feature: &str, source: &Path, classes: &Path) -> Result<()> {
     let stem = source.file_stem().unwrap_or_default().to_string_lossy();
     let include = workspace::jni_headers()?;
     let mut cc = process::command("cc");
-    cc.args(["-std=c11", "-O2", "-fPIC", "-shared", "-Wall", "-I"]).arg(&include).arg("-I").arg(include.join("linux"));
-    cc.arg("-o").arg(classes.join(format!("lib{feature}{stem}.so"))).arg(source).arg("-lpthread");
+    cc.args(C_FLAGS).arg("-I").arg(&include).arg("-I").arg(include.join("linux"));
+    cc.arg("-o").arg(classes.join(format!("lib{feature}{stem}.so"))).arg(source);
     process::run(&mut cc)
 }
 
 /// Names and texts of all sources.
 fn stamp<'a>(release: &str, sources: impl Iterator<Item = &'a PathBuf>) -> Result<Vec<u8>> {
-    let mut stamp = format!("release {release}\n").into_bytes();
+    let mut stamp = format!("release {release}, {}\n", C_FLAGS.join(" ")).into_bytes();
     for source in sources {
         stamp.extend_from_slice(format!("{}\n", source.display()).as_bytes());
         stamp.extend(fs::read(source).with_context(|| format!("cannot read {}", source.display()))?);

@@ -1,17 +1,20 @@
 //! Lens `alloc`: how much is allocated, by class, estimated from the refills of thread-local allocation buffers (TLABs).
 //!
 //! An object that does not fit into its thread's TLAB is seen: either it gets a new TLAB, or it is allocated outside of
-//! any. The estimate lets the first kind stand for all bytes of its TLAB, the second for its own bytes exactly. A class
-//! meets the end of a TLAB in proportion to its bytes, so the estimate of a class is sound on average.
+//! any. What it stands for of the bytes in TLABs `buffers` says; bytes outside are known exactly.
 //!
 //! Its error: samples of `b_i` bytes that hit independently have a standard error of `sqrt(sum b_i^2)`, relative to the
 //! class's estimate; with n TLABs of equal size that is `100 / sqrt(n)` per cent. Bytes outside of TLABs have no error.
 //!
 //! In exact mode every object is seen, see `exact`; then its numbers come first.
 
+mod buffers;
 mod exact;
 
-use self::exact::{Exact, woven};
+use self::{
+    buffers::Buffers,
+    exact::{Exact, woven},
+};
 use super::{
     Analysis, Context, Lens, Scaled,
     covered::Covered,
@@ -48,6 +51,7 @@ pub struct Alloc {
     total: Sampled,
     classes: Keyed<NameId, Sampled>,
     sites: Keyed<(NameId, StackId), Sampled>,
+    buffers: Buffers,
     stacks: Amounts,
     steps: Steps<1>,
     class_steps: Timed<NameId>,
@@ -62,8 +66,9 @@ pub struct Alloc {
 #[derive(Clone, Copy, Debug, Default)]
 struct Sampled {
     tlabs: u64,
+    /// Bytes in TLABs that samples stand for.
     tlab_bytes: u64,
-    /// Sum of the squares of the TLABs' bytes.
+    /// Sum of their squares.
     squares: f64,
     outside: u64,
     outside_bytes: u64,
@@ -73,14 +78,19 @@ struct Sampled {
 impl Sampled {
     fn tlab(&mut self, tlab_bytes: u64, object_bytes: u64) {
         self.tlabs += 1;
-        self.tlab_bytes = self.tlab_bytes.saturating_add(tlab_bytes);
-        self.squares += (tlab_bytes as f64) * (tlab_bytes as f64);
+        self.in_tlabs(tlab_bytes);
         self.largest_object_bytes = self.largest_object_bytes.max(object_bytes);
     }
 
-    /// One that stands for so many.
-    fn outside(&mut self, object_bytes: u64, stands_for: u64) {
+    fn in_tlabs(&mut self, bytes: u64) {
+        self.tlab_bytes = self.tlab_bytes.saturating_add(bytes);
+        self.squares += (bytes as f64) * (bytes as f64);
+    }
+
+    /// One that stands for so many, and for bytes in TLABs besides.
+    fn outside(&mut self, object_bytes: u64, tlab_bytes: u64, stands_for: u64) {
         self.outside += 1;
+        self.in_tlabs(tlab_bytes.saturating_mul(stands_for));
         self.outside_bytes = self.outside_bytes.saturating_add(object_bytes.saturating_mul(stands_for));
         if stands_for > 1 {
             let bytes = object_bytes.saturating_mul(stands_for) as f64;
@@ -121,6 +131,7 @@ impl Default for Alloc {
             total: Sampled::default(),
             classes: Keyed::new(CLASSES),
             sites: Keyed::new(SITES),
+            buffers: Buffers::default(),
             stacks: Amounts::default(),
             steps: Steps::default(),
             class_steps: Timed::default(),
@@ -230,20 +241,20 @@ impl Alloc {
             return notes;
         }
         let mut notes = vec![
-            "An estimate from the refills of TLABs: an object that gets a new TLAB stands for all bytes of that TLAB, \
-             an object outside of TLABs for its own bytes exactly."
+            "An estimate from objects that did not fit into their thread's TLAB: the first of each TLAB stands for nearly \
+             all bytes of it, an object outside of TLABs for its own bytes exactly besides."
                 .to_owned(),
             "`error_percent` is the relative standard error of a class's estimate, 100 * sqrt(sum of squared TLAB \
              bytes) / estimated bytes; with n TLABs of equal size that is 100 / sqrt(n)."
                 .to_owned(),
-            "TLABs count in full when they are handed out, so the total is above the truth by at most what is unused \
-             in the TLABs at the end and in those given up early; what was allocated in TLABs from before the span is \
-             not in it."
+            "TLABs count in full when they end, with what was allocated in them before the span, and without those that \
+             are in use at its end; so does what is left unused in TLABs that are given up early."
                 .to_owned(),
         ];
         notes.push(
             "Shares by class suppose that a TLAB's end may meet any object. A loop that allocates the same sequence of \
-             sizes over and over can bring it to the same object each time, which then gets the others' share."
+             sizes over and over can bring it to the same object each time, which then gets the others' share. Where \
+             objects are a good part of a TLAB, shares can be off by a tenth."
                 .to_owned(),
         );
         notes.extend(self.limits());
@@ -277,6 +288,7 @@ impl Analysis for Alloc {
     }
 
     fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.buffers.threads_ended(ended);
         self.stacks.sum_up(ended);
         self.exact.threads_ended(ended);
         self.woven.threads_ended(ended);
@@ -294,6 +306,7 @@ impl Analysis for Alloc {
         self.covered.event(event);
         match event.payload {
             Payload::AllocInNewTlab { class, tlab_bytes, object_bytes } => {
+                let tlab_bytes = self.buffers.refilled(event.tid, tlab_bytes, object_bytes);
                 self.total.tlab(tlab_bytes, object_bytes);
                 self.classes.entry(class).tlab(tlab_bytes, object_bytes);
                 if let Some(one_in) = self.stacks.stands_for(event.stack) {
@@ -304,14 +317,16 @@ impl Analysis for Alloc {
                 self.steps.add(0, event.time_ns, tlab_bytes);
             }
             Payload::AllocOutsideTlab { class, object_bytes } => {
-                self.total.outside(object_bytes, 1);
-                self.classes.entry(class).outside(object_bytes, 1);
+                let tlab_bytes = self.buffers.refused(event.tid, object_bytes);
+                self.total.outside(object_bytes, tlab_bytes, 1);
+                self.classes.entry(class).outside(object_bytes, tlab_bytes, 1);
                 if let Some(one_in) = self.stacks.stands_for(event.stack) {
-                    self.sites.entry((class, event.stack)).outside(object_bytes, one_in);
+                    self.sites.entry((class, event.stack)).outside(object_bytes, tlab_bytes, one_in);
                 }
-                self.keep_times(event, class, object_bytes);
-                self.stacks.add_at(event.stack, event.tid, object_bytes, event.time_ns);
-                self.steps.add(0, event.time_ns, object_bytes);
+                let bytes = object_bytes.saturating_add(tlab_bytes);
+                self.keep_times(event, class, bytes);
+                self.stacks.add_at(event.stack, event.tid, bytes, event.time_ns);
+                self.steps.add(0, event.time_ns, bytes);
             }
             _ => self.exact.event(event),
         }
@@ -332,10 +347,11 @@ impl Analysis for Alloc {
     }
 
     fn guard(&mut self, action: &GuardAction) {
-        if action.group == "alloc"
-            && let Some(one_in) = action.stacks_of()
-        {
-            self.stacks.fewer(one_in);
+        if action.group == "alloc" {
+            match action.stacks_of() {
+                Some(one_in) => self.stacks.fewer(one_in),
+                None => self.buffers.forget(),
+            }
         }
         self.woven.guard(action);
     }

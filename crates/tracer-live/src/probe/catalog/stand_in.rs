@@ -51,6 +51,7 @@ pub(super) const CONTENDED_EXIT: &[Function] = &[Function {
     name: "ObjectMonitor::exit_epilog",
     symbols: &[
         "_ZN13ObjectMonitor11exit_epilogEP10JavaThreadP12ObjectWaiter",
+        "_ZN13ObjectMonitor10ExitEpilogEP10JavaThreadP12ObjectWaiter",
         "_ZN13ObjectMonitor10ExitEpilogEP6ThreadP12ObjectWaiter",
     ],
     arguments: &[RDI],
