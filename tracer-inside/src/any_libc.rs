@@ -4,7 +4,7 @@
 //! from 2.17 on, but for three functions. `tests/live/inside/any_libc.rs` says which symbols the library may ask for.
 
 use std::{
-    ffi::{c_char, c_int, c_void},
+    ffi::{c_char, c_int, c_long, c_void},
     ptr,
 };
 
@@ -14,24 +14,29 @@ use libc::{Elf64_Ehdr, Elf64_Phdr, PT_GNU_EH_FRAME, PT_LOAD};
 #[unsafe(no_mangle)]
 unsafe extern "C" fn fstat64(file: c_int, to: *mut libc::stat64) -> c_int {
     // SAFETY: the caller's; the kernel's own form is that of `stat64` on 64 bits.
-    unsafe { libc::syscall(libc::SYS_fstat, file, to) as c_int }
+    unsafe { outcome(libc::syscall(libc::SYS_fstat, file, to)) }
 }
 
 /// See [`fstat64`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn stat64(path: *const c_char, to: *mut libc::stat64) -> c_int {
     // SAFETY: as above.
-    unsafe { libc::syscall(libc::SYS_newfstatat, libc::AT_FDCWD, path, to, 0) as c_int }
+    unsafe { outcome(libc::syscall(libc::SYS_newfstatat, libc::AT_FDCWD, path, to, 0)) }
+}
+
+/// 0, or -1 with the reason in `errno`, where `syscall` has put it.
+const fn outcome(returned: c_long) -> c_int {
+    if returned == 0 { 0 } else { -1 }
 }
 
 /// `struct dl_find_object` of x86-64 and aarch64: <https://sourceware.org/glibc/manual/2.36/html_node/Dynamic-Linker-Introspection.html>.
 #[repr(C)]
 struct Found {
     flags: u64,
-    start: *const u8,
-    end: *const u8,
+    start: *const c_void,
+    end: *const c_void,
     link_map: *mut c_void,
-    eh_frame: *const u8,
+    eh_frame: *const c_void,
     reserved: [u64; 7],
 }
 
@@ -43,17 +48,17 @@ unsafe extern "C" {
 /// Where the unwinder finds how to unwind: the libgcc of gcc 12 asks for it, and only glibc from 2.35 on has it. A panic is caught
 /// before it leaves this library, so that no other object is asked for.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn _dl_find_object(address: *const u8, found: *mut Found) -> c_int {
+unsafe extern "C" fn _dl_find_object(address: *const c_void, found: *mut Found) -> c_int {
     let header = &raw const __ehdr_start;
+    let base = header.cast::<c_void>();
+    let at = |offset: u64| base.wrapping_byte_add(usize::try_from(offset).unwrap_or(0));
     let (mut covers, mut eh_frame) = (None, None);
-    // SAFETY: the loader has mapped the header with the table that it points at, and the addresses in it are those of this library.
+    // SAFETY: the loader has mapped the header with the table that it points at.
     unsafe {
-        let base = header.cast::<u8>();
-        let table = base.add((*header).e_phoff as usize).cast::<Elf64_Phdr>();
+        let table = at((*header).e_phoff).cast::<Elf64_Phdr>();
         for index in 0..usize::from((*header).e_phnum) {
             let segment = &*table.add(index);
-            let start = base.wrapping_add(segment.p_vaddr as usize);
-            let end = start.wrapping_add(segment.p_memsz as usize);
+            let (start, end) = (at(segment.p_vaddr), at(segment.p_vaddr.saturating_add(segment.p_memsz)));
             match segment.p_type {
                 PT_LOAD if (start..end).contains(&address) => covers = Some((start, end)),
                 PT_GNU_EH_FRAME => eh_frame = Some(start),

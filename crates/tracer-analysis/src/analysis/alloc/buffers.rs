@@ -76,6 +76,7 @@ impl Buffers {
         self.scaled(before, object)
     }
 
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes, which are never below 0")]
     fn scaled(&mut self, buffer: Buffer, object: f64) -> u64 {
         let stands_for = buffer.stands_for(object);
         if buffer.refused.is_none() {
