@@ -21,6 +21,8 @@ use self::walk::{Pass, Walk};
 
 /// Most code of one file that is followed: musl has 600 KiB.
 const MAX_CODE_BYTES: u64 = 2 << 20;
+/// Most pieces of it.
+const MAX_PIECES: usize = 64;
 /// Most functions of one file.
 const MAX_FUNCTIONS: usize = 1 << 18;
 const ENDIAN: object::LittleEndian = object::LittleEndian;
@@ -105,16 +107,25 @@ pub fn rows<'data, R: ReadRef<'data>>(file: R) -> Result<Vec<Row>, object::Error
 
 type Header = FileHeader64<object::LittleEndian>;
 
+/// Sections of code; without sections the segments, in which other things can lie as well.
 fn segments<'data, R: ReadRef<'data>>(header: &Header, file: R) -> Result<Vec<Segment<'data>>, object::Error> {
-    // Segments can lie on each other, as often as a header says.
+    let sections = header.sections(ENDIAN, file)?;
+    let code = sections.iter().filter(|section| section.sh_flags(ENDIAN) & u64::from(elf::SHF_EXECINSTR) != 0);
+    let places = code.filter_map(|section| Some((section.sh_addr(ENDIAN), section.file_range(ENDIAN)?)));
+    let mut places: Vec<_> = places.take(MAX_PIECES).collect();
+    if places.is_empty() {
+        let loaded = header.program_headers(ENDIAN, file)?.iter();
+        let code =
+            loaded.filter(|segment| segment.p_type(ENDIAN) == elf::PT_LOAD && segment.p_flags(ENDIAN) & elf::PF_X != 0);
+        places.extend(code.map(|segment| (segment.p_vaddr(ENDIAN), segment.file_range(ENDIAN))).take(MAX_PIECES));
+    }
+    // They can lie on each other, as often as a header says.
     let mut left = MAX_CODE_BYTES.min(file.len().unwrap_or(0));
     let mut segments = Vec::new();
-    for segment in header.program_headers(ENDIAN, file)? {
-        let (address, bytes) = (u32::try_from(segment.p_vaddr(ENDIAN)), segment.p_filesz(ENDIAN));
-        let is_code = segment.p_type(ENDIAN) == elf::PT_LOAD && segment.p_flags(ENDIAN) & elf::PF_X != 0;
-        let (true, Ok(address)) = (is_code, address) else { continue };
-        if let Some(rest) = left.checked_sub(bytes)
-            && let Ok(bytes) = file.read_bytes_at(segment.p_offset(ENDIAN), bytes)
+    for (address, (offset, bytes)) in places {
+        if let Ok(address) = u32::try_from(address)
+            && let Some(rest) = left.checked_sub(bytes)
+            && let Ok(bytes) = file.read_bytes_at(offset, bytes)
         {
             left = rest;
             segments.push(Segment { address, bytes });

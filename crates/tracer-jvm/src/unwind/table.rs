@@ -31,6 +31,8 @@ pub(super) const MAX_COMMON_READS: usize = 4;
 /// Length of the code at a program's entry point, which the C library brings along: 34 to 42 bytes in all of its releases, and
 /// what follows is aligned to 4 at least.
 const ENTRY_POINT_BYTES: u32 = 44;
+/// Of a file with a table for less than one in so many bytes of its code, the code itself says the rules.
+const MOST_PARTS: u64 = 4;
 const ADDRESS_BYTES: u8 = 8;
 const ENDIAN: object::LittleEndian = object::LittleEndian;
 
@@ -92,7 +94,7 @@ pub fn read<'data, R: ReadRef<'data>>(file: R) -> Result<Table, Error> {
         Err(error) => return Err(error),
     };
     let code_bytes = code::bytes(file)?;
-    if covered(&told.rows) < code_bytes / 2 {
+    if covered(&told.rows) < code_bytes / MOST_PARTS {
         told.rows = filled(&told.rows, &code::rows(file)?);
         told.read_bytes += code_bytes;
     }
