@@ -11,10 +11,8 @@
 mod buffers;
 mod exact;
 
-use self::{
-    buffers::Buffers,
-    exact::{Exact, woven},
-};
+pub use self::buffers::Buffers;
+use self::exact::{Exact, woven};
 use super::{
     Analysis, Context, Lens, Scaled,
     covered::Covered,
@@ -348,9 +346,11 @@ impl Analysis for Alloc {
 
     fn guard(&mut self, action: &GuardAction) {
         if action.group == "alloc" {
-            match action.stacks_of() {
-                Some(one_in) => self.stacks.fewer(one_in),
-                None => self.buffers.forget(),
+            if let Some(one_in) = action.stacks_of() {
+                self.stacks.fewer(one_in);
+            }
+            if action.hides_ends() {
+                self.buffers.forget();
             }
         }
         self.woven.guard(action);

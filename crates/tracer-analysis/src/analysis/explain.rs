@@ -167,6 +167,7 @@ impl Analysis for Explain {
             Lens::Markers => self.in_windows |= self.woven.marker(&action.group).is_some(),
             // Without the scheduler's sites nobody knows how long a call ran.
             Lens::Offcpu => self.recent.blind(is_away, action.time_ns),
+            Lens::Alloc => self.recent.forget_buffers(),
             _ => {}
         }
         if is_away && action.lens != Lens::Markers && !self.away.contains(&action.group) && self.away.len() < MAX_AWAY {

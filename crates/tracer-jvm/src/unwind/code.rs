@@ -74,8 +74,8 @@ impl Segment<'_> {
 /// # Errors
 /// The file's headers are damaged.
 pub fn bytes<'data, R: ReadRef<'data>>(file: R) -> Result<u64, object::Error> {
-    let header = FileHeader64::parse(file)?;
-    Ok(segments(header, file)?.iter().map(|segment| segment.bytes.len() as u64).sum())
+    let places = places(FileHeader64::parse(file)?, file)?;
+    Ok(places.iter().map(|(_, (_, bytes))| *bytes).sum())
 }
 
 /// The rows of all functions that the file names, and that these lead to.
@@ -107,8 +107,11 @@ pub fn rows<'data, R: ReadRef<'data>>(file: R) -> Result<Vec<Row>, object::Error
 
 type Header = FileHeader64<object::LittleEndian>;
 
+/// An address, and offset and length in the file.
+type Place = (u32, (u64, u64));
+
 /// Sections of code; without sections the segments, in which other things can lie as well.
-fn segments<'data, R: ReadRef<'data>>(header: &Header, file: R) -> Result<Vec<Segment<'data>>, object::Error> {
+fn places<'data, R: ReadRef<'data>>(header: &Header, file: R) -> Result<Vec<Place>, object::Error> {
     let sections = header.sections(ENDIAN, file)?;
     let code = sections.iter().filter(|section| section.sh_flags(ENDIAN) & u64::from(elf::SHF_EXECINSTR) != 0);
     let places = code.filter_map(|section| Some((section.sh_addr(ENDIAN), section.file_range(ENDIAN)?)));
@@ -121,16 +124,16 @@ fn segments<'data, R: ReadRef<'data>>(header: &Header, file: R) -> Result<Vec<Se
     }
     // They can lie on each other, as often as a header says.
     let mut left = MAX_CODE_BYTES.min(file.len().unwrap_or(0));
-    let mut segments = Vec::new();
-    for (address, (offset, bytes)) in places {
-        if let Ok(address) = u32::try_from(address)
-            && let Some(rest) = left.checked_sub(bytes)
-            && let Ok(bytes) = file.read_bytes_at(offset, bytes)
-        {
-            left = rest;
-            segments.push(Segment { address, bytes });
-        }
-    }
+    let mut fits = |bytes: u64| left.checked_sub(bytes).map(|rest| left = rest).is_some();
+    let places = places.into_iter().filter(|(_, (_, bytes))| fits(*bytes));
+    Ok(places.filter_map(|(address, range)| Some((u32::try_from(address).ok()?, range))).collect())
+}
+
+fn segments<'data, R: ReadRef<'data>>(header: &Header, file: R) -> Result<Vec<Segment<'data>>, object::Error> {
+    let read = |(address, (offset, bytes)): Place| {
+        file.read_bytes_at(offset, bytes).ok().map(|bytes| Segment { address, bytes })
+    };
+    let mut segments: Vec<_> = places(header, file)?.into_iter().filter_map(read).collect();
     segments.sort_by_key(|segment| segment.address);
     // One that lies on another has no code of its own.
     let mut end = 0;

@@ -10,7 +10,7 @@
 
 use crate::{
     analysis::{ended::EndedThreads, table::FastMap},
-    event::Tid,
+    event::{Event, Payload, Tid},
 };
 
 /// Most threads whose buffers are known.
@@ -20,9 +20,9 @@ const WASTE_FRACTION: f64 = 64.0;
 /// How far a scale may go: there are few buffers at the beginning.
 const SCALES: std::ops::RangeInclusive<f64> = 0.5..=2.0;
 
-/// The buffers of all threads.
+/// The buffers of all threads. Whoever shows what objects stand for has them, and gives them every event.
 #[derive(Debug, Default)]
-pub(super) struct Buffers {
+pub struct Buffers {
     threads: FastMap<Tid, Buffer>,
     /// Bytes of buffers whose end was met, and what the objects that met it stood for before they were scaled.
     ended_bytes: f64,
@@ -87,8 +87,21 @@ impl Buffers {
         (stands_for * scale.clamp(*SCALES.start(), *SCALES.end())).round() as u64
     }
 
+    /// How many bytes an object stands for, in buffers and outside; none where the event tells of no object.
+    pub fn bytes(&mut self, event: &Event) -> Option<u64> {
+        match event.payload {
+            Payload::AllocInNewTlab { tlab_bytes, object_bytes, .. } => {
+                Some(self.refilled(event.tid, tlab_bytes, object_bytes))
+            }
+            Payload::AllocOutsideTlab { object_bytes, .. } => {
+                Some(object_bytes.saturating_add(self.refused(event.tid, object_bytes)))
+            }
+            _ => None,
+        }
+    }
+
     /// Some were not seen: what is known of buffers is over.
-    pub(super) fn forget(&mut self) {
+    pub fn forget(&mut self) {
         self.threads.clear();
     }
 

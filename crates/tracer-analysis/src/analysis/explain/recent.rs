@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::super::{ended::EndedThreads, offcpu::reason::Left, table::FastMap};
+use super::super::{alloc::Buffers, ended::EndedThreads, offcpu::reason::Left, table::FastMap};
 use crate::{
     event::{Event, MonitorAction, NameId, Payload, StackId, Tid},
     text::format::count,
@@ -27,15 +27,16 @@ pub(super) enum What {
 }
 
 impl What {
-    fn of(payload: &Payload) -> Option<Self> {
-        Some(match *payload {
+    fn of(event: &Event, buffers: &mut Buffers) -> Option<Self> {
+        Some(match event.payload {
             Payload::OffCpu { blocked_ns, run_queue_ns, task_state, syscall } => {
                 Self::Away { blocked_ns, run_queue_ns, left: Left { task_state, syscall } }
             }
             Payload::CpuSample { period_ns } => Self::Sampled { period_ns },
             Payload::ExceptionCreated { class } => Self::Thrown { class },
-            Payload::AllocInNewTlab { class, tlab_bytes, .. } => Self::Allocated { class, bytes: tlab_bytes },
-            Payload::AllocOutsideTlab { class, object_bytes } => Self::Allocated { class, bytes: object_bytes },
+            Payload::AllocInNewTlab { class, .. } | Payload::AllocOutsideTlab { class, .. } => {
+                Self::Allocated { class, bytes: buffers.bytes(event)? }
+            }
             Payload::Monitor { action: MonitorAction::ContendedEnter { .. }, class, .. } => Self::Contended { class },
             _ => return None,
         })
@@ -68,18 +69,25 @@ pub(super) struct Recent {
     is_blind: bool,
     /// Up to then not all was seen of any thread.
     blind_until_ns: u64,
+    /// What samples of allocation stand for.
+    buffers: Buffers,
 }
 
 impl Recent {
     /// Takes an event.
     pub(super) fn event(&mut self, event: &Event) {
-        let Some(what) = What::of(&event.payload) else { return };
+        let Some(what) = What::of(event, &mut self.buffers) else { return };
         if self.kept >= MAX_KEPT {
             self.halve();
         }
         let Event { time_ns, tid, stack, .. } = *event;
         self.threads.entry(tid).or_default().events.push_back(Happened { time_ns, stack, what });
         self.kept += 1;
+    }
+
+    /// Some samples of allocation were not seen.
+    pub(super) fn forget_buffers(&mut self) {
+        self.buffers.forget();
     }
 
     /// From this time on calls cannot be explained, or can again.

@@ -10,7 +10,7 @@ use super::{
     until,
 };
 use crate::{
-    analysis::pairing::Open,
+    analysis::{alloc::Buffers, pairing::Open},
     event::{Edge, Event, Holder, MonitorAction, NameId, Payload, StackId, Tid},
 };
 
@@ -26,6 +26,8 @@ pub(super) struct Application {
     sleeping: Open<Sleep>,
     /// Threads that have been started and do not run yet, by the JVM's id: who started them, and where.
     starting: HashMap<u64, (Tid, StackId)>,
+    /// What samples of allocation stand for.
+    buffers: Buffers,
 }
 
 /// A thread blocks on a monitor, or waits in it.
@@ -62,6 +64,7 @@ impl Application {
             "wait" => self.waiting.cut_all(),
             "park" => self.parked.cut_all(),
             "sleep" => self.sleeping.cut_all(),
+            "alloc" => self.buffers.forget(),
             _ => {}
         }
     }
@@ -108,11 +111,9 @@ impl Application {
                     fields.number(syscall);
                 });
             }
-            Payload::AllocInNewTlab { class, tlab_bytes, object_bytes } => {
-                allocated(event, class, [tlab_bytes, object_bytes], known, chunk);
-            }
-            Payload::AllocOutsideTlab { class, object_bytes } => {
-                allocated(event, class, [object_bytes; 2], known, chunk);
+            Payload::AllocInNewTlab { class, object_bytes, .. } | Payload::AllocOutsideTlab { class, object_bytes } => {
+                let weight = self.buffers.bytes(event).unwrap_or(object_bytes);
+                allocated(event, class, [weight, object_bytes], known, chunk);
             }
             Payload::ExceptionCreated { class } => {
                 chunk.add(Type::JavaExceptionThrow, at(event), known, |fields| {

@@ -51,6 +51,7 @@ impl Frame {
                     next.saved = next.stack.unwrap_or(0);
                 }
             }
+            Mnemonic::Pop if target == Register::RSP => next.stack = None,
             Mnemonic::Pop | Mnemonic::Popfq => {
                 next.grow(-WORD_BYTES);
                 if target == Register::RBP {
