@@ -106,7 +106,7 @@ impl Buffers {
     }
 
     /// Threads that ended have no buffer any more.
-    pub(super) fn threads_ended(&mut self, ended: &EndedThreads) {
+    pub(in crate::analysis) fn threads_ended(&mut self, ended: &EndedThreads) {
         self.threads.retain(|tid, _| !ended.contains(*tid));
     }
 }

@@ -148,6 +148,7 @@ impl Recent {
 
     /// Takes notice of threads that ended; marks of those that ended lately may be on their way.
     pub(super) fn threads_ended(&mut self, ended: &EndedThreads) {
+        self.buffers.threads_ended(ended);
         let gone = self.threads.extract_if(|tid, _| ended.is_long_gone(*tid));
         self.kept -= gone.map(|(_, of)| of.events.len()).sum::<usize>();
     }
