@@ -1,5 +1,7 @@
 //! The library's bytes, and the probe sites in it.
 
+use std::sync::LazyLock;
+
 use tracer_common::site::SiteSpec;
 
 use crate::{
@@ -13,15 +15,18 @@ use crate::{
     },
 };
 
+/// Unpacked once: while a JVM loads it, its variables are asked for again and again.
+static BYTES: LazyLock<Vec<u8>> =
+    LazyLock::new(|| unpacked(include_bytes!(concat!(env!("OUT_DIR"), "/libtracer_inside.so.deflate"))));
+
 /// The library, as `build.rs` has built it.
-pub fn bytes() -> Vec<u8> {
-    unpacked(include_bytes!(concat!(env!("OUT_DIR"), "/libtracer_inside.so.deflate")))
+pub fn bytes() -> &'static [u8] {
+    &BYTES
 }
 
 /// The sites in it that a session attaches for some lenses; an error says what the library lacks.
 pub fn sites(lenses: &[Lens]) -> Result<Vec<PlannedSite>, String> {
-    let bytes = bytes();
-    let elf = Elf::parse(&bytes).map_err(|error| error.to_string())?;
+    let elf = Elf::parse(bytes()).map_err(|error| error.to_string())?;
     let wanted = PROBES.iter().filter(|probe| probe.lenses.iter().any(|lens| lenses.contains(lens)));
     wanted
         .filter_map(|probe| match probe.origin {
@@ -55,8 +60,7 @@ fn site(probe: &Probe, address: u64, file_offset: u64, lenses: &[Lens], spec: &S
 
 /// Address of a variable of the library, from where it is mapped.
 pub fn variable(name: &str) -> Result<u64, String> {
-    let bytes = bytes();
-    let elf = Elf::parse(&bytes).map_err(|error| error.to_string())?;
+    let elf = Elf::parse(bytes()).map_err(|error| error.to_string())?;
     let symbol = elf.find_symbols(&[name]).into_values().next();
     symbol.map(|symbol| symbol.address).ok_or_else(|| format!("it has no `{name}`"))
 }
@@ -87,12 +91,12 @@ mod tests {
     #[test]
     fn it_loads_beside_any_libc() {
         let (bytes, endian) = (bytes(), LittleEndian);
-        let header = FileHeader64::<LittleEndian>::parse(&*bytes).expect("an ELF file");
-        let sections = header.sections(endian, &*bytes).expect("sections");
-        let (entries, _) = sections.dynamic(endian, &*bytes).expect("readable").expect("a dynamic section");
+        let header = FileHeader64::<LittleEndian>::parse(bytes).expect("an ELF file");
+        let sections = header.sections(endian, bytes).expect("sections");
+        let (entries, _) = sections.dynamic(endian, bytes).expect("readable").expect("a dynamic section");
         assert!(entries.iter().all(|entry| entry.d_tag(endian) != DT_NEEDED), "it names a library");
         assert!(sections.iter().all(|section| section.sh_type(endian) != SHT_GNU_VERNEED), "it names versions");
-        let symbols = sections.symbols(endian, &*bytes, SHT_DYNSYM).expect("symbols");
+        let symbols = sections.symbols(endian, bytes, SHT_DYNSYM).expect("symbols");
         let asked_for = symbols.iter().filter(|symbol| symbol.is_undefined(endian) && symbol.st_bind() != STB_WEAK);
         let names =
             asked_for.map(|symbol| String::from_utf8_lossy(symbol.name(endian, symbols.strings()).expect("a name")));

@@ -133,7 +133,7 @@ impl Coming {
     /// Writes the library's file.
     pub fn place() -> Result<Self, Error> {
         let failed = |error: io::Error| Error::Place { pid: std::process::id(), reason: error.to_string() };
-        place::put_here(&library::bytes()).map(Self).map_err(failed)
+        place::put_here(library::bytes()).map(Self).map_err(failed)
     }
 
     /// The file, with its sites.
@@ -192,9 +192,9 @@ impl Visit {
             }
         }
         let attachment = attach_protocol::Attachment::open(jvm)?;
-        let (bytes, mut reasons) = (library::bytes(), Vec::new());
+        let mut reasons = Vec::new();
         for directory in place::directories() {
-            let placed = match place::put_there(attachment.files(), directory, &bytes) {
+            let placed = match place::put_there(attachment.files(), directory, library::bytes()) {
                 Ok(placed) => placed,
                 Err(error) => {
                     reasons.push(format!("{directory}: {error}"));
