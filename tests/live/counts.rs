@@ -195,8 +195,10 @@ fn allocation_is_estimated_within_a_tenth() -> Result<()> {
 #[test]
 fn large_and_small_objects_are_estimated_alike() -> Result<()> {
     on_every_jdk(|jdk| {
-        let watched = watch(&Launch::new(jdk, "alloc", "Buffers"), "alloc")?;
-        for (class, key) in [("byte[]", "buffer_bytes"), ("Buffers$Small", "small_bytes")] {
+        // As many bytes in arrays of 64 KiB as in objects of 64 bytes.
+        let sizes = ["65520", "16384", "16777216"];
+        let watched = watch(&Launch::new(jdk, "alloc", "Alloc").arguments(&sizes), "alloc")?;
+        for (class, key) in [("byte[]", "array_bytes"), ("Alloc$Blob", "blob_bytes")] {
             let estimated = cell(&row_of(&watched.report, "alloc", "class", class)?, "estimated_bytes")?;
             let truth = watched.counts.get(key)?;
             assert!(estimated.abs_diff(truth) * 5 <= truth, "estimated {estimated} of {truth} bytes of {class}");

@@ -4,6 +4,7 @@ import java.io.InputStreamReader;
 /**
  * Allocates a known number of bytes for each GO: 2 GiB of payload in byte[1024] (1,040 bytes each on the heap) and
  * 512 MiB of Blob (64 bytes each). Every object escapes, so that no compiler can take it away.
+ * `LENGTH ARRAYS BLOBS` asks for arrays of another length, and for other numbers of both.
  */
 public final class Alloc {
     /** Six longs: 64 bytes on the heap, with compressed class pointers and without. */
@@ -16,18 +17,24 @@ public final class Alloc {
         long f;
     }
 
-    private static final int ARRAYS = 2 * 1024 * 1024;
-    private static final int BLOBS = 8 * 1024 * 1024;
+    private static int length = 1024;
+    private static int wantedArrays = 2 * 1024 * 1024;
+    private static int wantedBlobs = 8 * 1024 * 1024;
     private static final Object[] SINK = new Object[1024];
 
     public static void main(String[] args) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
-        work(ARRAYS / 64, BLOBS / 64);
+        if (args.length == 3) {
+            length = Integer.parseInt(args[0]);
+            wantedArrays = Integer.parseInt(args[1]);
+            wantedBlobs = Integer.parseInt(args[2]);
+        }
+        work(wantedArrays / 64, wantedBlobs / 64);
         System.out.println("READY");
         while (in.readLine() != null) {
-            work(ARRAYS, BLOBS);
-            long arrays = ARRAYS * 1040L;
-            long blobs = BLOBS * 64L;
+            work(wantedArrays, wantedBlobs);
+            long arrays = wantedArrays * (length + 16L);
+            long blobs = wantedBlobs * 64L;
             System.out.println("DONE array_bytes=" + arrays + " blob_bytes=" + blobs + " bytes=" + (arrays + blobs));
         }
     }
@@ -42,7 +49,7 @@ public final class Alloc {
             random ^= random << 17;
             int slot = (int) (random & 1023);
             if ((random >>> 1) % (arrays + blobs) < arrays) {
-                SINK[slot] = new byte[1024];
+                SINK[slot] = new byte[length];
                 arrays--;
             } else {
                 SINK[slot] = new Blob();
