@@ -27,21 +27,24 @@ final class JtraceYoung {
 
     JtraceKnown find(int hash, Object object) {
         for (int at = indexed; at < count; at++) {
-            if (is(at, hash, object)) return known[at];
+            JtraceKnown one = at(at, hash, object);
+            if (one != null) return one;
         }
         U.loadFence();
         int mask = index.length - 1;
         for (int at = hash & mask; index[at] != 0; at = at + 1 & mask) {
             int place = index[at] - 1;
-            if (place >= 0 && is(place, hash, object)) return known[place];
+            JtraceKnown one = place < 0 ? null : at(place, hash, object);
+            if (one != null) return one;
         }
         return null;
     }
 
-    private boolean is(int at, int hash, Object object) {
-        if (hashes[at] != hash) return false;
+    /** What lies at a place, if it is the object's. It is read once: a moment later another object may be there. */
+    private JtraceKnown at(int at, int hash, Object object) {
+        if (hashes[at] != hash) return null;
         JtraceKnown one = known[at];
-        return one != null && one.get() == object;
+        return one != null && one.get() == object ? one : null;
     }
 
     void add(JtraceKnown one) {
