@@ -134,8 +134,12 @@ fn what_jtrace_holds_and_costs_stays_as_it_is() -> Result<()> {
         let slope = Slope::of(&points, *of).context("too few samples")?;
         let verdict = slope.verdict(*bound);
         let between = format!("{:.1} .. {:.1}", slope.low, slope.high);
-        let [first, last] = slope.ends;
+        let [first, .., last] = slope.blocks;
         println!("soak: {name:24} {first:>10.0} {last:>10.0}  {between:>26} {bound:>8.0}  {verdict:?}, by {of:?}");
+        if verdict != Verdict::Flat {
+            let blocks: Vec<String> = slope.blocks.iter().map(|value| format!("{value:.0}")).collect();
+            println!("soak: {name:24} over time: {}", blocks.join(" "));
+        }
         if verdict == Verdict::Grows {
             grown.push(*name);
         }

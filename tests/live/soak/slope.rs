@@ -1,9 +1,12 @@
 //! By how much a series grows, and how certain that is.
 
-/// Neighbours depend on each other, so a line is drawn through so many blocks, each of which is one value.
-const BLOCKS: usize = 20;
-/// Student's t for 95 % and 18 degrees of freedom, which the line through 20 points leaves.
-const T: f64 = 2.101;
+use std::array;
+
+/// Neighbours depend on each other, so a line is drawn through so many blocks, each of which is one value. Tables fill and are emptied
+/// in rounds of 150 s, and a block has to be longer than a round: three minutes, of the half hour that an hour leaves.
+const BLOCKS: usize = 10;
+/// Student's t for 95 % and 8 degrees of freedom, which the line through 10 points leaves.
+const T: f64 = 2.306;
 
 /// The one value of a block.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +21,8 @@ pub(super) enum Of {
 /// Growth per unit of time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slope {
-    /// The values of the first and the last block.
-    pub(super) ends: [f64; 2],
+    /// The values of the blocks, in the order of time.
+    pub(super) blocks: [f64; BLOCKS],
     /// Where it lies with 95 % certainty.
     pub(super) low: f64,
     pub(super) high: f64,
@@ -45,24 +48,20 @@ impl Slope {
         let mean = |values: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| {
             values.iter().map(of).sum::<f64>() / values.len() as f64
         };
-        let blocks: Vec<(f64, f64)> = (0..BLOCKS)
-            .map(|block| &points[points.len() * block / BLOCKS..points.len() * (block + 1) / BLOCKS])
-            .map(|block| {
-                let at = mean(block, |point| point.0);
-                let value = match of {
-                    Of::Mean => mean(block, |point| point.1),
-                    Of::Least => block.iter().map(|point| point.1).fold(f64::INFINITY, f64::min),
-                };
-                (at, value)
-            })
-            .collect();
+        let blocks: [(f64, f64); BLOCKS] = array::from_fn(|block| {
+            let block = &points[points.len() * block / BLOCKS..points.len() * (block + 1) / BLOCKS];
+            let value = match of {
+                Of::Mean => mean(block, |point| point.1),
+                Of::Least => block.iter().map(|point| point.1).fold(f64::INFINITY, f64::min),
+            };
+            (mean(block, |point| point.0), value)
+        });
         let (x, y) = (mean(&blocks, |point| point.0), mean(&blocks, |point| point.1));
         let spread: f64 = blocks.iter().map(|point| (point.0 - x).powi(2)).sum();
         let slope = blocks.iter().map(|point| (point.0 - x) * (point.1 - y)).sum::<f64>() / spread;
         let off: f64 = blocks.iter().map(|point| (point.1 - y - slope * (point.0 - x)).powi(2)).sum();
         let error = (off / (BLOCKS as f64 - 2.0) / spread).sqrt();
-        let ends = [blocks[0].1, blocks[BLOCKS - 1].1];
-        Some(Self { ends, low: slope - T * error, high: slope + T * error })
+        Some(Self { blocks: blocks.map(|(_, value)| value), low: slope - T * error, high: slope + T * error })
     }
 
     pub(super) fn verdict(self, bound: f64) -> Verdict {
@@ -89,7 +88,7 @@ fn what_grows_is_told_from_what_is_flat() {
         assert!(growing.low <= 10.0 && growing.high >= 10.0, "{growing:?}");
         assert_eq!(growing.verdict(5.0), Verdict::Grows);
         assert_eq!(Slope::of(&line(0.0), of).unwrap().verdict(5.0), Verdict::Flat);
-        assert!(Slope::of(&line(0.0)[..30], of).is_none());
+        assert!(Slope::of(&line(0.0)[..2 * BLOCKS - 1], of).is_none());
     }
 }
 
