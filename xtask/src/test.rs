@@ -70,10 +70,7 @@ pub(crate) fn run(options: &Options) -> ExitCode {
 /// What needs no root, kernel or JVM.
 fn unit() -> Result<Count> {
     let mut cargo = cargo_test();
-    cargo.args(["--workspace"]);
-    for other in ["tests", "tracer-ebpf", "tracer-inside", "tracer-weave"] {
-        cargo.args(["--exclude", other]);
-    }
+    workspace::choose_units(&mut cargo);
     output::of_cargo(&mut cargo)
 }
 

@@ -1,8 +1,9 @@
-//! Where things are: the workspace's folders, those that xtask fills, and the machine's JDK.
+//! Where things are: the workspace's crates and folders, those that xtask fills, and the machine's JDK.
 
 use std::{
     env,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use anyhow::{Context as _, Result};
@@ -11,6 +12,14 @@ use anyhow::{Context as _, Result};
 pub(crate) fn root() -> &'static Path {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.parent().unwrap_or(manifest)
+}
+
+/// Chooses the crates whose tests need no root, kernel or JVM. What else is built with the same choice finds all crates compiled.
+pub(crate) fn choose_units(cargo: &mut Command) {
+    cargo.arg("--workspace");
+    for other in ["tests", "tracer-ebpf", "tracer-inside", "tracer-weave"] {
+        cargo.args(["--exclude", other]);
+    }
 }
 
 /// Cargo's target folder, which a developer may have moved.
