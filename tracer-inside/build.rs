@@ -9,8 +9,8 @@ use std::{
 };
 
 /// The classes, in the order in which they are defined: first the one that woven code calls, last the one that keeps objects.
-const CLASSES: [&str; 6] =
-    ["JtraceMarks", "JtraceKnown", "JtraceYoung", "JtraceRates$Rate", "JtraceRates", "JtraceObjects"];
+const CLASSES: [&str; 7] =
+    ["JtraceMarks", "JtraceContexts", "JtraceKnown", "JtraceYoung", "JtraceRates$Rate", "JtraceRates", "JtraceObjects"];
 
 fn main() {
     println!("cargo::rerun-if-changed=link");

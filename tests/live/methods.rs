@@ -8,7 +8,7 @@ mod counts;
 mod inside;
 pub(crate) mod programs;
 // Who calls whom, and where.
-mod graph;
+pub(crate) mod graph;
 mod opcodes;
 // Whose calls they are.
 mod threads;

@@ -74,6 +74,29 @@ pub enum WordKind {
     /// No word of its own: what a `Count` counts at a place of an allocation, besides objects (`Enter`): bytes of its arrays, as they
     /// are laid out.
     Bytes = 12,
+    /// What was counted in a calling context since the last such word of it: the place of its innermost region, and its number in the
+    /// tree of this buffer as the value; the state is a [`Context`]. Three raw words follow: the number of the context around it, how
+    /// often it was entered, and how often an exception has left it. Around the outermost ones is 0, and what was never told after a
+    /// pause: what is around them is not known then.
+    Context = 13,
+}
+
+/// What a context is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Context {
+    /// A region of the place, within what is around it.
+    Region = 0,
+    /// What is around everything after a region of the place has ended that was under way when counting began.
+    Left = 1,
+}
+
+impl Context {
+    /// The one with this number.
+    #[inline]
+    pub fn from_number(number: u8) -> Option<Self> {
+        [Self::Region, Self::Left].into_iter().find(|what| *what as u8 == number)
+    }
 }
 
 impl WordKind {
@@ -91,6 +114,7 @@ impl WordKind {
         Self::Thread,
         Self::Argument,
         Self::Bytes,
+        Self::Context,
     ];
 
     /// The kind with this number.
@@ -165,6 +189,8 @@ pub mod switch {
     pub const TIME: u8 = 4;
     /// Legal symbols of an object that is known are counted and not sent.
     pub const ADAPTIVE: u8 = 8;
+    /// What is counted is counted by what is around it.
+    pub const CONTEXTS: u8 = 16;
 }
 
 const _: () = assert!(size_of::<MarksHeader>() == 24 && MARKS_HEADER_BYTES.is_multiple_of(8));

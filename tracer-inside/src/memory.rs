@@ -6,6 +6,7 @@
 #![expect(unsafe_code, reason = "memory that Java code writes")]
 
 mod buffer;
+mod contexts;
 
 use std::{
     collections::HashMap,
@@ -21,7 +22,7 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use tracer_common::marks::{Word, WordKind};
 use tracer_weave::control::Told;
 
-use self::buffer::Buffer;
+use self::{buffer::Buffer, contexts::Contexts};
 use crate::{jvm::ArrayLayout, site::jtrace_marks_flushed, telling};
 
 /// Most places of one JVM.
@@ -91,6 +92,8 @@ pub(crate) struct Memory {
     made: AtomicU64,
     /// Whether a thread got no buffer.
     refused: AtomicBool,
+    /// Whether contexts found no room.
+    is_full: AtomicBool,
 }
 
 fn map(bytes: usize) -> Option<usize> {
@@ -124,6 +127,7 @@ impl Memory {
             carried: Mutex::new(HashMap::new()),
             made: AtomicU64::new(0),
             refused: AtomicBool::new(false),
+            is_full: AtomicBool::new(false),
         })
     }
 
@@ -208,6 +212,11 @@ impl Memory {
         unsafe { &*ptr::with_exposed_provenance::<AtomicI64>(address) }
     }
 
+    fn half(address: usize) -> &'static AtomicU32 {
+        // SAFETY: all callers stay in a mapping that is there as long as they have it; all of them are aligned to 4 bytes.
+        unsafe { &*ptr::with_exposed_provenance::<AtomicU32>(address) }
+    }
+
     fn buffers(&self) -> MutexGuard<'_, Vec<Buffer>> {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -252,6 +261,35 @@ impl Memory {
         base.cast_signed() as i64
     }
 
+    /// The tree of contexts of a thread, with room for one more where there is any; 0 where there is none. Its thread waits for this.
+    pub(crate) fn contexts_of(&self, tid: i64) -> i64 {
+        let mut buffers = self.buffers();
+        let Some(buffer) = buffers.iter_mut().find(|buffer| buffer.tid == tid) else { return 0 };
+        let has_room = match &mut buffer.contexts {
+            Some(contexts) => contexts.has_room() || contexts.grow(),
+            none => {
+                *none = Contexts::new();
+                none.is_some()
+            }
+        };
+        let base = buffer.contexts.as_ref().map_or(0, |contexts| contexts.base.cast_signed() as i64);
+        drop(buffers);
+        if !has_room && !self.is_full.swap(true, Ordering::Relaxed) {
+            telling::tell(Told::Lacks(format!(
+                "calling contexts took {} MiB in the JVM, and get no more: calls in further ones are counted without what is around them",
+                contexts::MOST_BYTES >> 20
+            )));
+        }
+        base
+    }
+
+    /// Counting in contexts goes on after a pause.
+    pub(crate) fn pause_contexts(&self) {
+        for contexts in self.buffers().iter().filter_map(|buffer| buffer.contexts.as_ref()) {
+            contexts.pause();
+        }
+    }
+
     /// A thread gets no buffer: that is said once.
     fn refuse(&self) {
         if !self.refused.swap(true, Ordering::Relaxed) {
@@ -292,6 +330,9 @@ impl Memory {
             buffer.from = Self::next(buffer);
             buffer.handed = 0;
             buffer.is_introduced = false;
+            if let Some(contexts) = &mut buffer.contexts {
+                contexts.forget();
+            }
             if buffer.carries {
                 // Which virtual thread wrote here last is not known any more: the next one says who it is.
                 Self::word(buffer.base + LAST_THREAD).store(NOBODY, Ordering::Release);
@@ -326,6 +367,7 @@ impl Memory {
         self.flush_idle(places, true);
         self.buffers().iter().for_each(Buffer::close);
         self.refused.store(false, Ordering::Relaxed);
+        self.is_full.store(false, Ordering::Relaxed);
         discard(self.switches, PLACES);
         discard(self.symbols, PLACES * SYMBOL_BYTES);
     }
@@ -367,7 +409,12 @@ impl Memory {
                 *told = now;
             }
         }
-        for words in words.chunks(WORDS) {
+        let mut in_contexts = Vec::new();
+        if let Some(contexts) = &mut buffer.contexts {
+            contexts.tell(&mut in_contexts);
+        }
+        // No mark is torn: a number of words that is a multiple of what one has.
+        for words in words.chunks(WORDS).chain(in_contexts.chunks(WORDS)) {
             jtrace_marks_flushed(words.as_ptr(), words.len() as u64, buffer.by(false), buffer.handed);
             buffer.handed += words.len() as u64;
         }
@@ -381,9 +428,11 @@ impl Memory {
         Self::hand_over(&mut buffer, true);
         self.tell_counters(&mut buffer, places);
         buffer.close();
-        for (base, bytes) in [(buffer.base, BUFFER_BYTES), (buffer.counts, COUNTERS_BYTES)] {
-            // SAFETY: only that thread knew them, and it has ended.
-            let _ = unsafe { rustix::mm::munmap(ptr::with_exposed_provenance_mut(base), bytes) };
+        // Only that thread knew them, and it has ended.
+        unmap(buffer.base, BUFFER_BYTES);
+        unmap(buffer.counts, COUNTERS_BYTES);
+        if let Some(contexts) = buffer.contexts {
+            contexts.release();
         }
     }
 
@@ -391,6 +440,12 @@ impl Memory {
     pub(crate) fn switch_off(&self, places: &Range<u32>) {
         places.clone().for_each(|place| self.switch(place, 0));
     }
+}
+
+/// Takes a mapping away that nobody knows any more.
+fn unmap(base: usize, bytes: usize) {
+    // SAFETY: callers have seen to that.
+    let _ = unsafe { rustix::mm::munmap(ptr::with_exposed_provenance_mut(base), bytes) };
 }
 
 /// Gives pages back; they read as 0 from now on.

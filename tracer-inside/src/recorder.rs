@@ -144,6 +144,11 @@ extern "system" fn buffer(_env: *mut JNIEnv, _class: jclass, tid: jlong) -> jlon
     memory().map_or(0, |memory| memory.buffer_of(tid))
 }
 
+#[unsafe(export_name = "Java_java_lang_JtraceMarks_contexts0")]
+extern "system" fn contexts(_env: *mut JNIEnv, _class: jclass, tid: jlong) -> jlong {
+    memory().map_or(0, |memory| memory.contexts_of(tid))
+}
+
 #[unsafe(export_name = "Java_java_lang_JtraceMarks_moved0")]
 extern "system" fn moved(_env: *mut JNIEnv, _class: jclass, buffer: jlong, thread: jlong) {
     if let Some(memory) = memory() {

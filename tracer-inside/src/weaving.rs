@@ -18,7 +18,7 @@ use std::{
 };
 
 use jvmti_bindings::sys::jni::jint;
-use tracer_common::marks::FIRST_PLACE;
+use tracer_common::marks::{FIRST_PLACE, switch};
 use tracer_weave::{
     PlaceDefinition, Rule, Skipped,
     control::{Done, NEEDED, Told},
@@ -36,7 +36,7 @@ pub(crate) use self::{
 use crate::{
     exchange::exchange,
     jvm::{Failure, Jni, Jvmti},
-    memory::PLACES,
+    memory::{Memory, PLACES},
     recorder::memory,
     telling,
 };
@@ -159,7 +159,11 @@ impl Weaving {
     /// Sets the switches of a marker's places, also of those to come.
     pub(crate) fn switch(&self, marker: u32, bits: u8) {
         let mut state = self.state();
-        state.bits.insert(marker, bits);
+        let before = state.bits.insert(marker, bits);
+        if bits & switch::CONTEXTS != 0 && before.is_some_and(|before| before & switch::ON == 0) {
+            // Who entered before the pause, and has left since, is still told as being around.
+            memory().into_iter().for_each(Memory::pause_contexts);
+        }
         for place in state.places.get(&marker).into_iter().flatten() {
             if let Some(memory) = memory() {
                 memory.switch(*place, bits);

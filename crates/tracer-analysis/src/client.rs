@@ -23,7 +23,7 @@ pub use self::{
     thread::{EndedIndices, Thread, Threads},
 };
 use crate::{
-    mark::{Argument, Marker},
+    mark::{Argument, InContext, Marker},
     names::Names,
     report::{Shape, Summary},
 };
@@ -68,6 +68,17 @@ pub trait Client: Send {
     /// So many marks of a kind were counted in the JVM and not sent one by one.
     fn marker_count(&mut self, mark: &Instance<'_>, of: WordKind, count: u64) {
         let _ = (mark, of, count);
+    }
+
+    /// Marks were counted in the JVM by what is around them, since the last time: in the context with this number, which only its thread
+    /// has. Contexts come before those within them.
+    fn marker_context(&mut self, mark: &Instance<'_>, context: u32, told: InContext) {
+        let _ = context;
+        for (of, count) in [(WordKind::Enter, told.calls), (WordKind::Thrown, told.errors)] {
+            if count > 0 {
+                self.marker_count(mark, of, count);
+            }
+        }
     }
 
     /// An object has died. The number can be given to another one from now on.

@@ -13,7 +13,7 @@ use tracer_weave::{
 };
 
 pub use self::{
-    batch::{Argument, Mark, MarkBatch, Marks, Pass, Way, What},
+    batch::{Argument, InContext, Mark, MarkBatch, Marks, Pass, Way, What},
     code_before::CodeBefore,
 };
 use crate::typestate::Property;

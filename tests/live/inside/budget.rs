@@ -122,6 +122,42 @@ fn a_marker_that_is_told_too_often_is_counted_and_no_mark_is_missing() -> Result
     Ok(())
 }
 
+/// Who calls whom is still known when single calls are too many to be told: they are counted by what is around them, and what was under way
+/// before is around them, too. How soon the governor looks is for the machine to say.
+#[test]
+fn callers_of_calls_that_are_counted_within_the_budget_are_known() -> Result<()> {
+    for jdk in jdk::oldest_and_newest()? {
+        let mut times = 2;
+        let (report, calls) = until("the governor decides", || {
+            let mut jvm = start(&jdk, "methods", "Spin", &SLOW_SPIN, &[])?;
+            let options = ["-l", "calls", "-I", "Spin::spin", "-I", "Spin::step", "--lane", "inside", "--yes"];
+            let session =
+                Session::attach(jvm.pid(), &[&options[..], &["--max-overhead", "5%", "--ring-size", "64m"]].concat())?;
+            for _ in 0..times {
+                jvm.work()?;
+            }
+            let report = session.report()?;
+            let calls = Expected::parse(&jvm.stdout().text())?.one("calls", "Spin.step")?;
+            jvm.finish()?;
+            times *= 2;
+            // On a machine that does something else as well, that may be too much.
+            let is_counted = actions(&decisions(&report, "marker calls")) == ["counted"];
+            Ok(is_counted.then_some((report, calls)))
+        })?;
+        let edges = report.table("calls", "edges")?;
+        let step: Vec<_> = edges.iter().filter(|row| text(row, "callee") == "Spin.step").collect();
+        ensure!(step.iter().all(|row| text(row, "caller") == "Spin.spin"), "JDK {}: {step:?}", jdk.release);
+        let counted = step.iter().map(|row| cell(row, "calls")).sum::<Result<u64>>()?;
+        let lost = report.summary("markers", "lost_words")?;
+        ensure!(
+            counted <= calls && calls <= counted + lost,
+            "{counted} of {calls}, {lost} lost on JDK {}",
+            jdk.release
+        );
+    }
+    Ok(())
+}
+
 /// Counting does not do where times are wanted: windows, whose share is said, and estimates where the windows allow them.
 #[test]
 fn a_marker_that_cannot_be_counted_is_on_in_windows() -> Result<()> {

@@ -58,6 +58,11 @@ fn triggers_agree(report: &Report, expected: &Expected) -> Result<()> {
 fn contexts_agree(report: &Report, expected: &Expected) -> Result<()> {
     let (counted, number) = (report.summary("calls", "contexts")?, expected.one("contexts", "Recursion")?);
     ensure!(counted == number, "{counted} contexts, not {number}");
+    paths_agree(report, expected)
+}
+
+/// Checks calls in some contexts by what is around these.
+pub(crate) fn paths_agree(report: &Report, expected: &Expected) -> Result<()> {
     let mut shapes = report.section("calls")?["shapes"].as_array().into_iter().flatten();
     let profile = shapes.find(|shape| shape["kind"] == "profile" && shape["id"] == "calls").context("no profile")?;
     let names: Vec<&str> =

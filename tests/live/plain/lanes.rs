@@ -11,6 +11,7 @@ use tests::{
 };
 
 use super::{CALLS, WARM, method, session, sums, text, warm, work};
+use crate::methods::graph::paths_agree;
 
 /// Where both lanes see everything, they say the same.
 #[test]
@@ -102,25 +103,69 @@ fn edges(report: &Report, kind: &str) -> Result<BTreeMap<String, u64>> {
     Ok(edges)
 }
 
-/// No flag, warm code: every call has its caller, and there are as many as in the lens `methods`.
+/// Who calls whom in a round of `Tally`, and how often.
+const EDGES: [(&str, u64); 7] = [
+    ("Tally.round > Tally$Till.flushed", 1000),
+    ("Tally.round > Tally.counted", 20_000),
+    ("Tally.round > Tally$Till.sell", 20_000),
+    ("Tally$Till.sell > Tally$Till.priced", 20_000),
+    ("Tally$Till.priced > Tally$Till.rounded", 20_000),
+    ("Tally$Till.sell > Tally$Till.checked", 20_000),
+    ("Tally.lambda$main$0 > Tally.round", 1),
+];
+
+/// No flag, warm code: every call has its caller, and there are as many as in the lens `methods`. Without times no call is told one by one.
 #[test]
 fn every_caller_of_a_warm_program_is_known_inside() -> Result<()> {
     for jdk in jdk::builds()? {
         let mut jvm = warm(&jdk, ["methods", "Tally"], WARM)?;
-        let session = session(&jvm, &["calls", "-l", "methods,calls", "-I", "Tally*::*", "--lane", "inside"])?;
+        for more in [&[][..], &["--no-times"]] {
+            let chosen = ["calls", "-l", "methods,calls", "-I", "Tally*::*", "--lane", "inside"];
+            let session = session(&jvm, &[&chosen[..], more].concat())?;
+            let expected = work(&mut jvm)?;
+            let report = session.report()?;
+            callers_are_known(&report, &expected).with_context(|| format!("{more:?} on {}", jdk.home.display()))?;
+        }
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
+fn callers_are_known(report: &Report, expected: &Expected) -> Result<()> {
+    let of_callees = |kind| sums(report, ["calls", "edges"], |row| text(row, "callee").to_owned(), kind);
+    for kind in ["calls", "errors"] {
+        ensure!(of_callees(kind)? == sums(report, ["methods", "methods"], method, kind)?, "{kind}");
+        let counted = of_callees(kind)?;
+        for (of, number) in expected.of(kind)? {
+            let counted = counted.get(of).copied().unwrap_or(0);
+            ensure!(counted == number, "{counted} {kind} of {of}, not {number}");
+        }
+    }
+    let edges = edges(report, "calls")?;
+    let known: BTreeMap<String, u64> = EDGES.into_iter().map(|(edge, calls)| (edge.to_owned(), calls)).collect();
+    ensure!(edges == known, "{edges:?}");
+    ensure!(report.summary("calls", "calls")? == CALLS, "{:?}", report.summary("calls", "calls"));
+    Ok(())
+}
+
+/// 20,000 contexts within each other, and two ways to one method, of which only one goes on.
+#[test]
+fn contexts_are_counted_inside_however_deep_they_are() -> Result<()> {
+    for jdk in jdk::oldest_and_newest()? {
+        let mut jvm = Launch::new(&jdk, "methods", "Recursion").start()?;
+        let session = session(&jvm, &["calls", "-I", "Recursion::*", "--lane", "inside", "--no-times"])?;
         let expected = work(&mut jvm)?;
         let report = session.report()?;
         jvm.finish()?;
-        let of_callees = |kind| sums(&report, ["calls", "edges"], |row| text(row, "callee").to_owned(), kind);
-        for kind in ["calls", "errors"] {
-            ensure!(of_callees(kind)? == sums(&report, ["methods", "methods"], method, kind)?, "{kind}");
-            let counted = of_callees(kind)?;
-            for (of, number) in expected.of(kind)? {
-                let counted = counted.get(of).copied().unwrap_or(0);
-                ensure!(counted == number, "{counted} {kind} of {of}, not {number} on {}", jdk.home.display());
-            }
+        paths_agree(&report, &expected).with_context(|| format!("JDK {}", jdk.release))?;
+        let calls = sums(&report, ["calls", "edges"], |row| text(row, "callee").to_owned(), "calls")?;
+        for (of, number) in expected.of("calls")? {
+            let counted = calls.get(of).copied().unwrap_or(0);
+            ensure!(counted == number, "{counted} calls of {of}, not {number} on {}", jdk.release);
         }
-        ensure!(report.summary("calls", "calls")? == CALLS, "{:?}", report.summary("calls", "calls"));
+        // One for each depth.
+        let deep: u64 = expected.of("depth")?.values().sum();
+        ensure!(report.summary("calls", "contexts")? > 2 * deep, "{:?}", report.summary("calls", "contexts"));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::{collections::HashMap, ptr};
 
 use tracer_common::marks::hand;
 
-use super::HEADER_BYTES;
+use super::{HEADER_BYTES, contexts::Contexts};
 use crate::site::jtrace_marks_flushed;
 
 /// A thread's buffer.
@@ -28,13 +28,16 @@ pub(super) struct Buffer {
     pub(super) carries: bool,
     /// What was told of the counters, by their index.
     pub(super) told: HashMap<usize, u64>,
+    /// The tree of its thread's calling contexts, where one was asked for.
+    pub(super) contexts: Option<Contexts>,
 }
 
 impl Buffer {
     /// An empty buffer at `base`, with counters at `counts`.
     pub(super) fn new(number: u32, tid: i64, base: usize, counts: usize) -> Self {
         let from = base + HEADER_BYTES;
-        Self { number, tid, base, counts, from, handed: 0, is_introduced: false, carries: false, told: HashMap::new() }
+        let (handed, is_introduced, carries) = (0, false, false);
+        Self { number, tid, base, counts, from, handed, is_introduced, carries, told: HashMap::new(), contexts: None }
     }
 
     /// Its number, and who hands it over.

@@ -115,22 +115,13 @@ impl InsideOptions {
         }
         let mut spec = self.markers.read()?;
         self.add_chosen(&mut spec)?;
-        let telling = spec.wishes.iter().map(|wish| {
-            let can_count = spec.is_countable(wish);
-            // Who calls whom is told by marks one by one.
-            let each = each && !wish.marker.is_of_objects() || self.callers && wish.marker.is_of_calls();
-            let count = if !each && can_count { switch::COUNT } else { 0 };
-            let time = if wish.marker.time { switch::TIME } else { 0 };
-            let (receiver, arguments) = (wish.receiver, wish.arguments);
-            // Exact counts are worth more than times of a part of the calls.
-            let can_count = can_count || spec.is_countable_without_times(wish);
-            Telling { switch: switch::ON | count | time, can_count, receiver, arguments }
-        });
-        let telling: Vec<Telling> = telling.collect();
+        let telling: Vec<Telling> = spec.wishes.iter().map(|wish| self.telling(&spec, wish, each)).collect();
         let mut rules = spec.rules();
         for rule in &mut rules {
             let telling = telling.get(rule.marker as usize);
-            rule.counted = telling.is_some_and(|telling| telling.switch & switch::COUNT != 0);
+            // Whether marks are counted in contexts is asked by each of them: where they are, they go elsewhere.
+            rule.counted =
+                telling.is_some_and(|telling| telling.switch & (switch::COUNT | switch::CONTEXTS) == switch::COUNT);
         }
         let mut wanted = Wanted {
             telling,
@@ -162,6 +153,25 @@ impl InsideOptions {
             ));
         }
         Ok(Some(wanted))
+    }
+
+    /// How the marks of a marker are told.
+    fn telling(&self, spec: &Spec, wish: &Wish, each: bool) -> Telling {
+        let does_count = spec.is_countable(wish);
+        // Exact counts are worth more than times of a part of the calls.
+        let can_count = does_count || spec.is_countable_without_times(wish);
+        // Who calls whom is known of marks that are told one by one, and of those that are counted by what is around them.
+        let in_contexts = self.callers && wish.marker.is_of_calls();
+        let counted = switch::COUNT | if in_contexts { switch::CONTEXTS } else { 0 };
+        let is_each = each && !wish.marker.is_of_objects();
+        let now = if does_count && !is_each { counted } else { 0 };
+        let time = if wish.marker.time { switch::TIME } else { 0 };
+        Telling {
+            switch: switch::ON | now | time,
+            counted: if can_count { counted } else { 0 },
+            receiver: wish.receiver,
+            arguments: wish.arguments,
+        }
     }
 }
 

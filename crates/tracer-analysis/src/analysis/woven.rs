@@ -1,14 +1,14 @@
 //! What woven code told of, where a library in the JVM counts (`--lane inside`): the places of one marker are the chosen methods, or the
 //! allocations in them. What the lenses share: which marks are theirs; of calls, which are under way, and what a mark says of them.
 
-use tracer_common::marks::WordKind;
+use tracer_common::marks::{Context, WordKind};
 
-use super::{Context, EndedThreads, Lens, Scaled};
+use super::{EndedThreads, Lens, Scaled};
 use crate::{
     client::{Client, ClientReport, Dispatch, EndedIndices, Ending, Exit, Instance, Known, Reporting, Thread},
     event::{SubjectId, Tid},
     item::GuardAction,
-    mark::{CALLS, Inside, MarkBatch, Marker, Switched},
+    mark::{CALLS, InContext, Inside, MarkBatch, Marker, Switched},
     report::{Section, Summary},
     text::format::plural,
 };
@@ -107,7 +107,7 @@ impl Woven {
     }
 
     /// The section of a lens; nothing where the other lane counts.
-    pub(super) fn section(&self, lens: Lens, title: &str, context: Context<'_>) -> Option<Section> {
+    pub(super) fn section(&self, lens: Lens, title: &str, context: super::Context<'_>) -> Option<Section> {
         let ClientReport { summary, notes, shapes } = self.report(context)?;
         Some(Section { id: lens.id(), title: title.to_owned(), summary, notes, shapes })
     }
@@ -118,7 +118,7 @@ impl Woven {
     }
 
     /// What comes of it; nothing where the other lane counts.
-    pub(super) fn report(&self, context: Context<'_>) -> Option<ClientReport> {
+    pub(super) fn report(&self, context: super::Context<'_>) -> Option<ClientReport> {
         if !self.is_asked {
             return None;
         }
@@ -158,6 +158,11 @@ pub(super) trait Counts: Send {
     /// So many calls, and ends by an exception, were counted in the JVM and not told one by one.
     fn counted(&mut self, thread: usize, method: SubjectId, calls: u64, errors: u64);
 
+    /// The same, in a context.
+    fn counted_in(&mut self, at: CountedIn<Self::Kept>, method: SubjectId, calls: u64, errors: u64) {
+        self.counted(at.thread, method, calls, errors);
+    }
+
     /// Threads that ended are one from now on. Gives what becomes of what is kept with calls under way.
     fn threads_ended(&mut self, ended: &EndedIndices) -> Box<dyn Fn(Self::Kept) -> Self::Kept>;
 
@@ -166,6 +171,20 @@ pub(super) trait Counts: Send {
 
     /// What comes of it.
     fn report(&self, at: &Reporting<'_>) -> ClientReport;
+}
+
+/// A context that woven code counts in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CountedIn<T> {
+    pub(super) thread: usize,
+    /// Its number, which only its thread has.
+    pub(super) number: u32,
+    /// Number of the context around it; 0: what was around all when counting began.
+    pub(super) around: u32,
+    /// It stands for the end of a call that was under way then: what it is around is what was around that call.
+    pub(super) left: bool,
+    /// What is kept with the innermost call that was under way then.
+    pub(super) begun_in: Option<T>,
 }
 
 /// The client: turns marks into calls.
@@ -213,9 +232,17 @@ impl<C: Counts> Client for Counting<C> {
             | WordKind::Time
             | WordKind::Thread
             | WordKind::Argument
-            | WordKind::Bytes => return,
+            | WordKind::Bytes
+            | WordKind::Context => return,
         };
         self.counts.counted(mark.thread.index, SubjectId(mark.place), calls, errors);
+    }
+
+    fn marker_context(&mut self, mark: &Instance<'_>, context: u32, told: InContext) {
+        let (thread, number) = (mark.thread.index, context);
+        let begun_in = self.under_way.around_counted(thread);
+        let at = CountedIn { thread, number, around: told.around, left: told.what == Context::Left, begun_in };
+        self.counts.counted_in(at, SubjectId(mark.place), told.calls, told.errors);
     }
 
     fn stack_lost(&mut self, thread: &Thread) {
@@ -273,6 +300,11 @@ impl<T: Copy> UnderWay<T> {
     /// What is kept with the innermost call.
     fn innermost(&self, thread: usize) -> Option<T> {
         self.0.get(thread)?.calls.last().map(|(kept, _)| *kept)
+    }
+
+    /// The same, of calls that are counted from now on: none of those under way before is told to end.
+    fn around_counted(&self, thread: usize) -> Option<T> {
+        self.innermost(thread).or_else(|| self.0.get(thread)?.unseen.first().copied())
     }
 
     /// A call begins.

@@ -227,6 +227,14 @@ impl Dispatch {
                 let instance = instance(known, thread, site, (mark.place, mark.object, mark.time_ns), false);
                 for_each(site.sure, taps, |tap| tap.client.marker_count(&instance, *of, *count));
             }
+            What::Context(told) => {
+                let Some(site) = self.site(mark.place) else { return };
+                let Self { known, threads, taps, .. } = self;
+                let Some(thread) = threads.get_mut(from.thread) else { return };
+                // Where marks have a receiver, there is a context's number.
+                let instance = instance(known, thread, site, (mark.place, 0, None), false);
+                for_each(site.sure, taps, |tap| tap.client.marker_context(&instance, mark.object, *told));
+            }
             What::Argument { index, value } => {
                 let Last { told, place, object, time_ns } = self.last;
                 if told == 0 {

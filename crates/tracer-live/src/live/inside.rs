@@ -273,7 +273,7 @@ impl InsideLane {
 
 /// Markers in groups that go together, then properties.
 fn members(asked: &Asked, telling: &[Telling], one_in: u32) -> Vec<Member> {
-    let can_count = |number: &usize| telling.get(*number).is_some_and(|telling| telling.can_count);
+    let can_count = |number: &usize| telling.get(*number).is_some_and(|telling| telling.counted != 0);
     let is_counted = |number: &usize| telling.get(*number).is_some_and(|telling| telling.switch & switch::COUNT != 0);
     let markers = asked.switched().into_iter().map(|of| Member {
         name: of.name,
@@ -319,9 +319,12 @@ impl Member {
     /// All its switches.
     fn all(&self, telling: &[Telling], on: bool) -> Vec<(u32, u8)> {
         let bits = |number: &u32| {
-            let bits = telling.get(*number as usize).map_or(0, |telling| telling.switch);
+            let telling = telling.get(*number as usize).copied().unwrap_or_default();
+            if !self.is_counted {
+                return telling.switch;
+            }
             // What is counted has no times.
-            if self.is_counted { (bits | switch::COUNT) & !switch::TIME } else { bits }
+            (telling.switch | telling.counted) & !switch::TIME
         };
         self.numbers.iter().map(|number| (*number, if on { bits(number) } else { 0 })).collect()
     }
@@ -376,7 +379,7 @@ mod tests {
     fn a_marker_that_is_counted_already_cannot_be_narrowed() {
         let asked = Asked { markers: vec![crate::mark::testing::marker("a")], ..Asked::default() };
         for (bits, can_count) in [(switch::ON, true), (switch::ON | switch::COUNT, false)] {
-            let telling = Telling { switch: bits, can_count: true, ..Telling::default() };
+            let telling = Telling { switch: bits, counted: switch::COUNT, ..Telling::default() };
             let members = members(&asked, &[telling], 1);
             assert_eq!(members[0].kind, Kind::Marker { can_count });
             assert_eq!(members[0].is_counted, !can_count);

@@ -1,6 +1,6 @@
 //! Batches of marks, and how their words are read.
 
-use tracer_common::marks::{Argument as ArgumentKind, MAX_TEXT_CHARS, Word, WordKind};
+use tracer_common::marks::{Argument as ArgumentKind, Context, MAX_TEXT_CHARS, Word, WordKind};
 
 use crate::event::Tid;
 
@@ -62,6 +62,19 @@ impl<'a> MarkBatch<'a> {
     }
 }
 
+/// What was counted in a calling context since the last time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InContext {
+    /// What the context is.
+    pub what: Context,
+    /// Number of the context around it; 0: what was around all when counting began.
+    pub around: u32,
+    /// How often its region was entered.
+    pub calls: u64,
+    /// How often an exception has left it.
+    pub errors: u64,
+}
+
 /// What an argument of a method was.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
@@ -112,6 +125,8 @@ pub enum What {
         /// How many.
         count: u64,
     },
+    /// What was counted in a calling context, whose number in the buffer's tree is the mark's object.
+    Context(InContext),
     /// An argument of the method whose mark was before.
     Argument {
         /// Its index.
@@ -273,6 +288,12 @@ impl Marks<'_> {
             WordKind::Born => What::Born { class: u32::try_from(self.word()?).ok()? },
             WordKind::Count => What::Count { of: WordKind::from_number(state)?, count: self.word()? },
             WordKind::Argument => What::Argument { index: state, value: self.argument(word)? },
+            WordKind::Context => What::Context(InContext {
+                what: Context::from_number(state)?,
+                around: u32::try_from(self.word()?).ok()?,
+                calls: self.word()?,
+                errors: self.word()?,
+            }),
             WordKind::Time | WordKind::Thread | WordKind::Bytes => return None,
         })
     }

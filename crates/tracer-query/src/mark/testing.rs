@@ -1,6 +1,6 @@
 //! What tests of marks share: markers, places and words by hand.
 
-use tracer_common::marks::{Word, WordKind};
+use tracer_common::marks::{Context, Word, WordKind};
 use tracer_weave::{PlaceDefinition, Sides};
 
 use super::Marker;
@@ -56,6 +56,20 @@ impl Words {
 
     pub fn counted(&mut self, kind: WordKind, place: u32, count: u64) -> &mut Self {
         self.0.extend([Word::new(WordKind::Count, kind as u8, place, 0).0, count]);
+        self
+    }
+
+    /// What was counted in a context, with this number, around which is another one.
+    pub fn context(
+        &mut self,
+        what: Context,
+        place: u32,
+        [number, around]: [u32; 2],
+        calls: u64,
+        errors: u64,
+    ) -> &mut Self {
+        let word = Word::new(WordKind::Context, what as u8, place, number).0;
+        self.0.extend([word, around.into(), calls, errors]);
         self
     }
 

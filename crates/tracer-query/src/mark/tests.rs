@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use tracer_common::marks::{Argument as ArgumentKind, Word, WordKind};
+use tracer_common::marks::{Argument as ArgumentKind, Context, Word, WordKind};
 
 use super::*;
 
@@ -32,6 +32,11 @@ fn every_kind_is_read() {
         4,
         word(WordKind::Count, WordKind::Thrown as u8, 8, 0),
         1 << 40,
+        word(WordKind::Context, Context::Left as u8, 8, 6),
+        5,
+        3,
+        1,
+        word(WordKind::Context, 9, 8, 6),
     ]);
     let batch = MarkBatch::new(0, None, 1, 0, &words);
     let mark = |place, object, thread, time_ns, what| Mark { place, object, thread, time_ns, what };
@@ -42,6 +47,7 @@ fn every_kind_is_read() {
         mark(0xf_ffff, u32::MAX, Some(77), None, What::Symbol { state: 3 }),
         mark(0, 5, Some(77), None, What::Born { class: 4 }),
         mark(8, 0, Some(77), None, What::Count { of: WordKind::Thrown, count: 1 << 40 }),
+        mark(8, 6, Some(77), None, What::Context(InContext { what: Context::Left, around: 5, calls: 3, errors: 1 })),
     ];
     assert_eq!(batch.marks().collect::<Vec<_>>(), expected);
 }

@@ -22,13 +22,14 @@ public final class JtraceMarks {
     private static final long SYMBOLS = at(3);
     /**
      * What threads write to, by the lower bits of their ids: the id, which is negative while the recorder is at work, then the thread's
-     * counters and its buffer. It lies in the heap because compilers read it once for all marks between two calls; other memory they would
+     * counters, its buffer and its tree of contexts. It lies in the heap because compilers read it once for all marks between two calls; other memory they would
      * read again after each mark. Virtual threads are never there.
      */
     private static final long[] SLOTS = new long[(int) at(1) * 4];
     private static final int SLOTS_MASK = (SLOTS.length >> 2) - 1;
     private static final int SLOT_COUNTERS = 1;
     private static final int SLOT_HOME = 2;
+    private static final int SLOT_CONTEXTS = 3;
     /** Next states, by property, symbol and state. */
     static final long MACHINES = at(2);
 
@@ -45,6 +46,7 @@ public final class JtraceMarks {
     static final int COUNT = 2;
     static final int TIME = 4;
     static final int ADAPTIVE = 8;
+    static final int CONTEXTS = 16;
 
     static final int POINT = 1;
     static final int ENTER = 2;
@@ -92,6 +94,9 @@ public final class JtraceMarks {
     /** What is no address of counters: they are those of whichever thread carries this one when the region ends. */
     private static final long ELSEWHERE = 1;
 
+    /** What is no address of a tree: the thread gets none. */
+    private static final long REFUSED = 1;
+
     private static final int MAX_TEXT_CHARS = 64;
 
     private JtraceMarks() {}
@@ -101,6 +106,9 @@ public final class JtraceMarks {
 
     /** The buffer of a thread that has none; 0 where there is no room. */
     private static native long buffer0(long tid);
+
+    /** The tree of contexts of a thread, with more room than it had; 0 where there is none. */
+    private static native long contexts0(long tid);
 
     /** A virtual thread goes on in this buffer: what it left in another one is handed over first. */
     private static native void moved0(long buffer, long id);
@@ -169,7 +177,7 @@ public final class JtraceMarks {
 
     @DontInline
     private static long enteredElsewhere(int place) {
-        countSlowly(place, ENTER);
+        countSlowly(COUNT, place, ENTER);
         return ELSEWHERE;
     }
 
@@ -199,8 +207,8 @@ public final class JtraceMarks {
 
     @DontInline
     private static void both(int place, int end) {
-        countSlowly(place, ENTER);
-        countSlowly(place, end);
+        countSlowly(COUNT, place, ENTER);
+        countSlowly(COUNT, place, end);
     }
 
     /**
@@ -354,26 +362,49 @@ public final class JtraceMarks {
     @ForceInline
     private static boolean counted(int on, int place, int which) {
         if ((on & COUNT) == 0) return false;
-        long counters = counters(U.getLong(Thread.currentThread(), TID));
+        long tid = U.getLong(Thread.currentThread(), TID);
+        long counters = counters(tid);
         if (counters == 0) return false;
-        count(counters, place, which);
+        if ((on & CONTEXTS) == 0 || !inContext(slot(tid), place, which)) count(counters, place, which);
         return true;
+    }
+
+    @ForceInline
+    private static boolean inContext(int slot, int place, int which) {
+        return which == ENTERED ? JtraceContexts.enter(slot, place) : JtraceContexts.leave(slot, place, which == THREW);
+    }
+
+    /** The tree of contexts of the thread that has a slot; 0 where there is no room for one. */
+    static long contexts(int slot) {
+        long tree = SLOTS[slot + SLOT_CONTEXTS];
+        if (tree == 0) tree = grow(slot);
+        return tree == REFUSED ? 0 : tree;
+    }
+
+    /** The same after it was given more room, if there is any. */
+    static long grow(int slot) {
+        long tree = contexts0(SLOTS[slot]);
+        SLOTS[slot + SLOT_CONTEXTS] = tree == 0 ? REFUSED : tree;
+        return tree;
     }
 
     /** A mark that could not be counted at once: of a virtual thread, or the first of a thread. */
     @DontInline
-    private static void countSlowly(int place, int kind) {
+    private static void countSlowly(int on, int place, int kind) {
         long home = home(Thread.currentThread());
-        if (home != 0 && U.getLong(home + BUSY) == 0) count(countersOf(home), place, kind < EXIT ? ENTERED : kind - EXIT + LEFT);
+        if (home == 0 || U.getLong(home + BUSY) != 0) return;
+        int which = kind < EXIT ? ENTERED : kind - EXIT + LEFT;
+        // A thread that has its slot by now is in a context with its first mark.
+        if ((on & CONTEXTS) == 0 || !counted(on, place, which)) count(countersOf(home), place, which);
     }
 
     private static void tell(int on, int place, int kind) {
-        if ((on & COUNT) != 0) countSlowly(place, kind);
+        if ((on & COUNT) != 0) countSlowly(on, place, kind);
         else sent(on, place, kind, 0);
     }
 
     private static void tell(int on, int place, int kind, Object receiver) {
-        if ((on & COUNT) != 0) countSlowly(place, kind);
+        if ((on & COUNT) != 0) countSlowly(on, place, kind);
         else sent(on, place, kind, receiver == null ? 0 : JtraceObjects.number(receiver));
     }
 
@@ -512,6 +543,7 @@ public final class JtraceMarks {
         int slot = slot(tid);
         SLOTS[slot + SLOT_HOME] = home;
         SLOTS[slot + SLOT_COUNTERS] = countersOf(home);
+        SLOTS[slot + SLOT_CONTEXTS] = 0;
         U.storeFence();
         SLOTS[slot] = U.getLong(home + BUSY) == 0 ? tid : -tid;
         return home;

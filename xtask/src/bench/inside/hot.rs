@@ -1,4 +1,4 @@
-//! A loop that calls a tiny method, with a marker on it: woven and off, counted, sent, and when the class has its bytes back. Times are
+//! A loop that calls a tiny method, with a marker on it: woven and off, counted, counted in its context, sent, and when the class has its bytes back. Times are
 //! CPU times of the thread that calls, so what is handed over is in them, and what else the machine does is not.
 
 use ::tests::{
@@ -31,6 +31,7 @@ struct Round {
     off: f64,
     restored: f64,
     counted: f64,
+    in_context: f64,
     sent: f64,
     /// Share of the sent events that found no room.
     lost: f64,
@@ -53,6 +54,7 @@ fn round(jdk: &Jdk) -> Result<Round> {
     round.off = off(&mut jvm)?;
     round.restored = best(&mut jvm, BARE, BLOCKS)?;
     round.counted = counted(&mut jvm)?;
+    round.in_context = in_context(&mut jvm)?;
     (round.sent, round.lost) = sent(&mut jvm, SENT)?;
     (round.sent_paced, round.lost_paced) = sent(&mut jvm, PACED)?;
     jvm.finish()?;
@@ -73,6 +75,16 @@ fn counted(jvm: &mut Jvm) -> Result<f64> {
     let ns = best(jvm, BARE, BLOCKS)?;
     let (seen, made) = (events(&session.report()?, "markers")?, all(BARE));
     ensure!(seen == made, "{seen} events were counted of {made}");
+    Ok(ns)
+}
+
+/// The method as a region that is counted by what is around it.
+fn in_context(jvm: &mut Jvm) -> Result<f64> {
+    let session =
+        visit(jvm, "calls", &[&["-I", "HotLoop::step", "--lane", "inside", "--no-times"][..], &UNGUARDED].concat())?;
+    let ns = best(jvm, BARE, BLOCKS)?;
+    let (seen, made) = (session.report()?.summary("calls", "calls")?, all(BARE));
+    ensure!(seen == made, "{seen} calls were counted of {made}");
     Ok(ns)
 }
 
@@ -106,6 +118,13 @@ fn figures(jdk: &Jdk, rounds: &[Round]) -> Vec<Figure> {
         figure("off_ratio", jdk, &of(|round| round.off / round.never), "", &loop_ns),
         figure("restored_ratio", jdk, &of(|round| round.restored / round.never), "", ": after jtrace has left"),
         figure("counted_ns", jdk, &of(|round| round.counted - round.never), " ns", ": an event counted in the JVM"),
+        figure(
+            "in_context_ns",
+            jdk,
+            &of(|round| round.in_context - round.never),
+            " ns",
+            ": a call counted in its context",
+        ),
         figure("sent_ns", jdk, &of(|round| round.sent - round.never), " ns", &sent),
         figure("sent_paced_ns", jdk, &of(|round| round.sent_paced - round.paced), " ns", &sent_paced),
     ]
@@ -124,6 +143,7 @@ mod tests {
             off: 1.01 * never,
             restored: never,
             counted: never + 0.5,
+            in_context: never + 3.0,
             sent: never + 4.0,
             lost: 0.25,
             paced: 50.0 * never,
@@ -137,6 +157,7 @@ mod tests {
             ("inside_off_ratio_17", 1.01),
             ("inside_restored_ratio_17", 1.0),
             ("inside_counted_ns_17", 0.5),
+            ("inside_in_context_ns_17", 3.0),
             ("inside_sent_ns_17", 4.0),
             ("inside_sent_paced_ns_17", 5.0),
         ] {

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Most contexts: some 30 MiB.
-const CONTEXTS: usize = 262_144;
+pub(super) const CONTEXTS: usize = 262_144;
 /// Most pairs of caller and callee among calls without a context.
 const PAIRS: usize = 65_536;
 
@@ -88,6 +88,15 @@ pub(super) struct Call {
     pub(super) method: SubjectId,
     pub(super) stack: StackId,
     pub(super) inlined: bool,
+}
+
+/// What calls that were counted are within.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Within {
+    Context(ContextId),
+    /// Nothing but their thread.
+    Thread,
+    NotKnown,
 }
 
 /// What is around a context.
@@ -188,6 +197,43 @@ impl Contexts {
             None => self.beyond.entry((None, method)),
         };
         amounts.add(&Amounts { calls, errors, ..Amounts::default() });
+    }
+
+    /// Calls that woven code counted; tells their context.
+    pub(super) fn counted_in(&mut self, tid: Tid, within: Within, call: Call, calls: u64, errors: u64) -> ContextId {
+        let method = call.method;
+        let (at, caller) = match within {
+            Within::Context(ContextId::At(around)) => {
+                (self.context(tid, Around::Context(around), call), self.method(around))
+            }
+            Within::Context(ContextId::Beyond(caller)) => (None, Some(caller)),
+            Within::Thread => (self.context(tid, Around::Thread(tid), call), None),
+            Within::NotKnown => (self.context(tid, Around::Cut(tid), call), None),
+        };
+        let amounts = match at.and_then(|at| self.node_mut(at)) {
+            Some(node) => &mut node.amounts,
+            None => self.beyond.entry((caller, method)),
+        };
+        amounts.add(&Amounts { calls, errors, ..Amounts::default() });
+        at.map_or(ContextId::Beyond(method), ContextId::At)
+    }
+
+    /// Further calls in a context; whether it is one.
+    pub(super) fn counted_again(&mut self, context: ContextId, calls: u64, errors: u64) -> bool {
+        let ContextId::At(at) = context else { return false };
+        let Some(node) = self.node_mut(at) else { return false };
+        node.amounts.add(&Amounts { calls, errors, ..Amounts::default() });
+        true
+    }
+
+    /// What a context is within.
+    pub(super) fn around(&self, context: ContextId) -> Within {
+        let ContextId::At(at) = context else { return Within::NotKnown };
+        let node = usize::try_from(at).ok().and_then(|at| self.nodes.get(at));
+        match node.filter(|node| !node.cut) {
+            Some(node) => node.parent.map_or(Within::Thread, |parent| Within::Context(ContextId::At(parent))),
+            None => Within::NotKnown,
+        }
     }
 
     fn context(&mut self, tid: Tid, around: Around, call: Call) -> Option<u32> {

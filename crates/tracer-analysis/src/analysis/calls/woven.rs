@@ -4,9 +4,9 @@ use super::{
     super::{
         covered,
         table::FastMap,
-        woven::{Counts, Ended, Woven, thread_label},
+        woven::{CountedIn, Counts, Ended, Woven, thread_label},
     },
-    contexts::{Call, ContextId, Contexts},
+    contexts::{CONTEXTS, Call, ContextId, Contexts, Within},
     figures,
     graph::{Graph, Lookup},
     shapes,
@@ -32,6 +32,10 @@ struct Calls {
     by_method: FastMap<SubjectId, u64>,
     /// Calls that came without what is around them.
     alone: u64,
+    /// Calls that woven code counted in contexts, which have no times.
+    counted: u64,
+    /// What calls are within that woven code counts in a context, by thread and number of that.
+    trees: FastMap<(usize, u32), Within>,
 }
 
 impl Counts for Calls {
@@ -58,8 +62,41 @@ impl Counts for Calls {
         self.contexts.counted_alone(number(thread), method, calls, errors);
     }
 
+    fn counted_in(&mut self, at: CountedIn<ContextId>, method: SubjectId, calls: u64, errors: u64) {
+        let key = (at.thread, at.number);
+        let around = match at.around {
+            // What was around everything when counting began is known, unless calls under way were given up.
+            0 => at.begun_in.map_or(Within::Thread, Within::Context),
+            number => self.trees.get(&(at.thread, number)).copied().unwrap_or(Within::NotKnown),
+        };
+        let within = if at.left {
+            let Within::Context(ended) = around else { return };
+            self.contexts.around(ended)
+        } else {
+            let of_method = self.by_method.entry(method).or_default();
+            *of_method = of_method.saturating_add(calls);
+            self.counted = self.counted.saturating_add(calls);
+            if let Some(Within::Context(known)) = self.trees.get(&key).copied()
+                && self.contexts.counted_again(known, calls, errors)
+            {
+                return;
+            }
+            let call = Call { method, stack: StackId::default(), inlined: false };
+            Within::Context(self.contexts.counted_in(number(at.thread), around, call, calls, errors))
+        };
+        if self.trees.len() < CONTEXTS {
+            self.trees.insert(key, within);
+        }
+    }
+
     fn threads_ended(&mut self, ended: &EndedIndices) -> Box<dyn Fn(ContextId) -> ContextId> {
         let numbers = self.contexts.change_threads(|tid| number(ended.now(index(tid))));
+        self.trees.retain(|(thread, _), _| ended.now(*thread) == *thread);
+        for within in self.trees.values_mut() {
+            if let Within::Context(context) = within {
+                *context = context.renumbered(&numbers);
+            }
+        }
         Box::new(move |context| context.renumbered(&numbers))
     }
 
@@ -83,6 +120,12 @@ impl Counts for Calls {
             notes.push(format!(
                 "{} counted within the budget, without a caller or a time.",
                 plural(self.alone, "call was", "calls were")
+            ));
+        }
+        if self.counted > 0 {
+            notes.push(format!(
+                "{} counted in the JVM, with callers and without a time.",
+                plural(self.counted, "call was", "calls were")
             ));
         }
         notes.extend(self.contexts.note_of_limit());

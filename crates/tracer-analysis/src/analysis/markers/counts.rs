@@ -202,7 +202,8 @@ impl Client for Counts {
             | WordKind::Time
             | WordKind::Thread
             | WordKind::Argument
-            | WordKind::Bytes => return,
+            | WordKind::Bytes
+            | WordKind::Context => return,
         };
         if let Some(place) = at(&mut self.places, mark.place as usize) {
             place.add(&sums);

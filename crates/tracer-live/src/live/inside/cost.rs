@@ -15,6 +15,8 @@ pub(super) struct Costs {
     pub(super) sent: f64,
     /// A mark that is counted.
     pub(super) counted: f64,
+    /// A mark of a region that is counted in its context.
+    pub(super) in_context: f64,
     /// The number of a receiver.
     pub(super) receiver: f64,
     /// A time: two words, and the JVM's clock.
@@ -49,6 +51,7 @@ impl Costs {
     pub(super) const REFERENCE: Self = Self {
         sent: 1.6,
         counted: 0.75,
+        in_context: 2.5,
         receiver: 4.0,
         time: 26.0,
         arguments: 4.0,
@@ -76,6 +79,7 @@ impl Costs {
         Self {
             sent: self.sent * factor,
             counted: self.counted * factor,
+            in_context: self.in_context * factor,
             receiver: self.receiver * factor,
             time: 2.0 * self.sent * factor + clock_ns,
             arguments: self.arguments * factor,
@@ -98,30 +102,32 @@ impl Costs {
 pub struct Telling {
     /// Bits of [`switch`].
     pub switch: u8,
-    /// Whether counting does for all who want its marks.
-    pub can_count: bool,
+    /// The bits with which its marks are counted, where counting does for all who want them; else none.
+    pub counted: u8,
     /// Whether its marks have their receivers.
     pub receiver: bool,
     /// Whether arguments follow its marks.
     pub arguments: bool,
 }
 
-/// What one mark costs.
+/// What one mark costs, in ns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct What {
-    pub(super) sent_ns: f64,
-    pub(super) off_ns: f64,
+    pub(super) sent: f64,
+    pub(super) counted: f64,
+    pub(super) off: f64,
 }
 
 impl What {
     pub(super) fn of(telling: Telling, costs: &Costs) -> Self {
-        let Telling { switch: bits, can_count: _, receiver, arguments } = telling;
+        let Telling { switch: bits, counted, receiver, arguments } = telling;
         let is_timed = bits & switch::TIME != 0;
         let parts =
             [(true, costs.sent), (receiver, costs.receiver), (arguments, costs.arguments), (is_timed, costs.time)];
         Self {
-            sent_ns: parts.iter().filter(|(is_there, _)| *is_there).map(|(_, ns)| ns).sum(),
-            off_ns: if is_timed { costs.off_timed } else { costs.off },
+            sent: parts.iter().filter(|(is_there, _)| *is_there).map(|(_, ns)| ns).sum(),
+            counted: if counted & switch::CONTEXTS != 0 { costs.in_context } else { costs.counted },
+            off: if is_timed { costs.off_timed } else { costs.off },
         }
     }
 }
@@ -135,8 +141,8 @@ mod tests {
         let slow = Costs::REFERENCE.scaled(2.0, 900.0);
         assert!((slow.time - 906.4).abs() < 1e-9 && (slow.symbol - 22.0).abs() < 1e-9);
         let timed = Telling { switch: switch::TIME, ..Telling::default() };
-        assert!((What::of(timed, &slow).sent_ns - 909.6).abs() < 1e-9);
-        assert!((What::of(Telling::default(), &slow).sent_ns - 3.2).abs() < 1e-9);
+        assert!((What::of(timed, &slow).sent - 909.6).abs() < 1e-9);
+        assert!((What::of(Telling::default(), &slow).sent - 3.2).abs() < 1e-9);
     }
 
     #[test]

@@ -29,6 +29,8 @@ struct Did {
     /// Of these, sent ones; they are taken from the words that were looked at.
     sent: f64,
     counted: u64,
+    /// Marks of regions that were counted in contexts.
+    in_contexts: u64,
     held_back: u64,
     moved: u64,
     ignored: u64,
@@ -171,17 +173,18 @@ impl Loads {
             return;
         }
         words += self.unexplained.remove(&buffer).unwrap_or(0);
-        let is_counters = marks(record, 1).first().is_some_and(|byte| byte & 0xf == WordKind::Count as u8);
+        let counters = [WordKind::Count as u8, WordKind::Context as u8];
+        let is_counters = marks(record, 1).first().is_some_and(|byte| counters.contains(&(byte & 0xf)));
         let looked = if is_counters { count } else { count.min(LOOK_WORDS) };
         let batch = MarkBatch::new(0, None, buffer, first, marks(record, looked));
         let scale = words as f64 / f64::from(looked.max(1));
         let mut marks = if is_counters { 0 } else { words };
         for mark in batch.marks() {
-            if let Told::Count { of, count } = mark.what
-                && of != WordKind::Bytes
-            {
-                marks = marks.saturating_add(count);
-            }
+            marks = marks.saturating_add(match mark.what {
+                Told::Count { of, count } if of != WordKind::Bytes => count,
+                Told::Context(told) => told.calls.saturating_mul(2),
+                _ => 0,
+            });
             if self.places.get(mark.place as usize).copied().flatten().is_some() {
                 self.take_mark(&mark, scale);
             } else {
@@ -240,6 +243,12 @@ impl Loads {
                     _ => did.counted += count,
                 }
             }
+            Told::Context(told) => {
+                if let Some(did) = self.did(mark.place) {
+                    // Each is entered and left.
+                    did.in_contexts = did.in_contexts.saturating_add(told.calls.saturating_mul(2));
+                }
+            }
             Told::Death { .. } | Told::Born { .. } | Told::Argument { .. } => {}
         }
     }
@@ -266,7 +275,7 @@ impl Loads {
                 let (did, what) = (self.did[number], self.what[number]);
                 let part = if sent > 0.0 { did.sent / sent } else { 0.0 };
                 let shared_ns = part * traps_ns;
-                let events = did.sent as u64 + did.counted + did.held_back + did.moved + did.ignored;
+                let events = did.sent as u64 + did.counted + did.in_contexts + did.held_back + did.moved + did.ignored;
                 let (cost_ns, counted_ns, off_ns) = if self.property_of[number].is_some() {
                     let illegal_ns = did.illegal as f64 * (self.trap_ns + costs.stack);
                     let counted_ns = did.held_back as f64 * costs.held_back + did.moved as f64 * costs.moved;
@@ -278,9 +287,9 @@ impl Loads {
                         0.0,
                     )
                 } else {
-                    let marks = did.sent + did.counted as f64;
-                    let cost_ns = did.sent * what.sent_ns + did.counted as f64 * costs.counted + shared_ns;
-                    (cost_ns, marks * costs.counted, marks * what.off_ns)
+                    let marks = did.sent + did.counted as f64 + did.in_contexts as f64;
+                    let in_jvm_ns = did.counted as f64 * costs.counted + did.in_contexts as f64 * costs.in_context;
+                    (did.sent * what.sent + in_jvm_ns + shared_ns, marks * what.counted, marks * what.off)
                 };
                 LaneLoad { events, cost_ns, counted_ns, off_ns, own_ns: part * own_ns, target_ns: 0.0 }
             })

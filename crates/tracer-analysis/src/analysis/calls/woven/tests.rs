@@ -1,7 +1,7 @@
 //! Marks become the graph and the contexts that the other lane would have seen.
 
 use super::{super::super::woven::Counting, *};
-use tracer_common::marks::WordKind;
+use tracer_common::marks::{Context, WordKind};
 
 use crate::{
     client::testing::Play,
@@ -66,6 +66,35 @@ fn what_was_counted_in_the_jvm_has_no_caller() {
     assert_eq!(shown, [("<not known>".into(), int(500), int(20)), ("<root>".into(), int(1), int(0))]);
     assert!(report.notes.iter().any(|note| note.starts_with("500 calls were counted")), "{:?}", report.notes);
     assert_eq!(play.dispatch.events(0), 501, "what is estimated of a session with gaps");
+}
+
+/// What was under way when counting began is around what was counted, until it ends; after a pause nobody knows what is.
+#[test]
+fn what_was_counted_in_contexts_has_its_callers() {
+    let mut play = play();
+    let mut words = Words::default();
+    words.push(WordKind::Enter, 1, 0).at(1000);
+    words.context(Context::Region, 1, [3, 0], 5, 0).context(Context::Region, 1, [4, 3], 2, 1);
+    words.context(Context::Left, 1, [5, 0], 1, 0).context(Context::Region, 1, [6, 5], 7, 0);
+    // Nothing was known to be under way any more when this ended.
+    words.context(Context::Left, 1, [7, 5], 1, 0).context(Context::Region, 1, [8, 7], 20, 0);
+    words.context(Context::Region, 1, [9, 2], 1, 0).context(Context::Region, 1, [4, 3], 100, 0);
+    play.batch(1, &words, false);
+    let report = report(&play);
+    let mut shown: Vec<_> =
+        edges(&report).into_iter().map(|[caller, _, calls, errors, ..]| (caller, calls, errors)).collect();
+    shown.sort_by_key(|(caller, ..)| format!("{caller:?}"));
+    let int = Cell::Int;
+    assert_eq!(
+        shown,
+        [
+            ("<not known>".into(), int(21), int(0)),
+            ("<root>".into(), int(8), int(0)),
+            ("com.shop.Cart.m1".into(), int(107), int(1)),
+        ]
+    );
+    assert!(report.notes.iter().any(|note| note.starts_with("135 calls were counted in the JVM, with callers")));
+    assert_eq!(play.dispatch.events(0), 136, "what is estimated of a session with gaps");
 }
 
 /// A call that is under way on a thread that lives goes on as the same context after those of threads that ended were summed up.
