@@ -7,6 +7,7 @@
 
 mod buffer;
 mod contexts;
+mod counters;
 
 use std::{
     collections::HashMap,
@@ -19,10 +20,14 @@ use std::{
 };
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
-use tracer_common::marks::{Word, WordKind};
 use tracer_weave::control::Told;
 
-use self::{buffer::Buffer, contexts::Contexts};
+pub(crate) use self::counters::Counters;
+use self::{
+    buffer::Buffer,
+    contexts::{CONTEXTS_AT_ONCE, Contexts},
+    counters::COUNTERS_BYTES,
+};
 use crate::{jvm::ArrayLayout, site::jtrace_marks_flushed, telling};
 
 /// Most places of one JVM.
@@ -56,19 +61,6 @@ const WORDS: usize = 4000;
 const SLACK_WORDS: usize = 64;
 /// Bytes of a buffer.
 const BUFFER_BYTES: usize = HEADER_BYTES + 8 * (WORDS + SLACK_WORDS);
-/// Counters of a place: entered, left, thrown, entered and left. Of a symbol's place they are symbols of objects that are not tracked,
-/// those that changed their object's state, none, and those that left it.
-const COUNTERS: usize = 4;
-/// Bytes of all of them. Those that are seldom used together lie far apart: the first two of all places, then the others.
-const COUNTERS_BYTES: usize = PLACES * COUNTERS * 8;
-/// What they count.
-const OF_MARKER: [&[WordKind]; COUNTERS] =
-    [&[WordKind::Enter], &[WordKind::Exit], &[WordKind::Thrown], &[WordKind::Enter, WordKind::Exit]];
-const OF_SYMBOL: [&[WordKind]; COUNTERS] =
-    [&[WordKind::Enter], &[WordKind::Exit], &[WordKind::Thrown], &[WordKind::Symbol]];
-/// Objects, and of arrays their bytes.
-const OF_OBJECTS: [&[WordKind]; COUNTERS] = [&[WordKind::Enter], &[WordKind::Bytes], &[], &[]];
-
 /// Offsets in a buffer's header, as `JtraceMarks` has them.
 const NEXT: usize = 0;
 const END: usize = 8;
@@ -107,12 +99,6 @@ fn map(bytes: usize) -> Option<usize> {
         )
     };
     mapped.ok().map(<*mut std::ffi::c_void>::expose_provenance)
-}
-
-/// Where the counter with this index lies, in bytes: as `JtraceMarks` has it.
-const fn counter_at(index: usize) -> usize {
-    let (place, which) = (index / COUNTERS, index % COUNTERS);
-    which / 2 * (COUNTERS_BYTES / 2) + place * 16 + which % 2 * 8
 }
 
 impl Memory {
@@ -170,16 +156,6 @@ impl Memory {
     pub(crate) fn set_objects(&self, place: u32) {
         // No property has the number 0.
         self.set_symbol(place, 0, 1);
-    }
-
-    /// What the counters of a place count.
-    fn counted(&self, place: u32) -> [&'static [WordKind]; COUNTERS] {
-        let symbol = self.symbol(place).load(Ordering::Relaxed);
-        match (symbol >> PROPERTY_SHIFT, symbol >> SYMBOL_SHIFT) {
-            (0, 0) => OF_MARKER,
-            (0, _) => OF_OBJECTS,
-            _ => OF_SYMBOL,
-        }
     }
 
     /// Writes the automaton of a property: next states by symbol and state.
@@ -352,19 +328,25 @@ impl Memory {
         }
     }
 
-    /// Hands over what idle threads have left, and with `counters` what was counted.
-    pub(crate) fn flush_idle(&self, places: &Range<u32>, counters: bool) {
-        for buffer in self.buffers().iter_mut() {
+    /// Hands over what idle threads have left, and what was counted.
+    pub(crate) fn flush_idle(&self, places: &Range<u32>, counters: Counters) {
+        let mut buffers = self.buffers();
+        let contexts = match counters {
+            Counters::None => 0,
+            Counters::Some => (CONTEXTS_AT_ONCE / buffers.len().max(1)).max(1),
+            Counters::All => usize::MAX,
+        };
+        for buffer in buffers.iter_mut() {
             Self::hand_over(buffer, false);
-            if counters {
-                self.tell_counters(buffer, places);
+            if counters != Counters::None {
+                self.tell_counters(buffer, places, contexts);
             }
         }
     }
 
     /// The last time: hands over everything, and forgets what the places were.
     pub(crate) fn flush_last(&self, places: &Range<u32>) {
-        self.flush_idle(places, true);
+        self.flush_idle(places, Counters::All);
         self.buffers().iter().for_each(Buffer::close);
         self.refused.store(false, Ordering::Relaxed);
         self.is_full.store(false, Ordering::Relaxed);
@@ -391,42 +373,13 @@ impl Memory {
         buffer.from = next;
     }
 
-    /// Tells what was counted since the last time.
-    fn tell_counters(&self, buffer: &mut Buffer, places: &Range<u32>) {
-        let mut words = Vec::new();
-        for index in places.start as usize * COUNTERS..places.end as usize * COUNTERS {
-            let now = Self::word(buffer.counts + counter_at(index)).load(Ordering::Relaxed).cast_unsigned();
-            if now == 0 {
-                continue;
-            }
-            let told = buffer.told.entry(index).or_default();
-            if now > *told {
-                let place = u32::try_from(index / COUNTERS).unwrap_or(0);
-                for kind in self.counted(place)[index % COUNTERS] {
-                    words.push(Word::new(WordKind::Count, *kind as u8, place, 0).0);
-                    words.push(now - *told);
-                }
-                *told = now;
-            }
-        }
-        let mut in_contexts = Vec::new();
-        if let Some(contexts) = &mut buffer.contexts {
-            contexts.tell(&mut in_contexts);
-        }
-        // No mark is torn: a number of words that is a multiple of what one has.
-        for words in words.chunks(WORDS).chain(in_contexts.chunks(WORDS)) {
-            jtrace_marks_flushed(words.as_ptr(), words.len() as u64, buffer.by(false), buffer.handed);
-            buffer.handed += words.len() as u64;
-        }
-    }
-
     /// A thread ends: hands over what is left, and takes its buffer back.
     pub(crate) fn end_thread(&self, tid: i64, places: &Range<u32>) {
         let mut buffers = self.buffers();
         let Some(at) = buffers.iter().position(|buffer| buffer.tid == tid) else { return };
         let mut buffer = buffers.swap_remove(at);
         Self::hand_over(&mut buffer, true);
-        self.tell_counters(&mut buffer, places);
+        self.tell_counters(&mut buffer, places, usize::MAX);
         buffer.close();
         // Only that thread knew them, and it has ended.
         unmap(buffer.base, BUFFER_BYTES);

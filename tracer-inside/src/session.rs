@@ -29,6 +29,7 @@ use crate::{
     exchange::{self, TakingOut},
     heap::{self, Heap},
     jvm::{Failure, Jni, Jvmti, Vm},
+    memory::Counters,
     recorder::{MARKS, Recorder, memory},
     startup,
     telling::{self, is_ready, send, tell},
@@ -248,7 +249,7 @@ impl Session {
                     let _ = recorder.sweep_lightly(self.jni);
                 }
             }
-            self.hand_over(is_slow);
+            self.hand_over(if is_slow { Counters::Some } else { Counters::None });
         }
     }
 
@@ -270,7 +271,7 @@ impl Session {
         self.recorder.ok_or_else(|| "there is no recorder".to_owned())
     }
 
-    fn hand_over(&self, counters: bool) {
+    fn hand_over(&self, counters: Counters) {
         if let (Some(memory), Some(weaving)) = (memory(), &self.weaving) {
             memory.flush_idle(&weaving.places(), counters);
         }
@@ -297,7 +298,7 @@ impl Session {
                     }
                 }
                 // What was told before the switch is handed over before the answer.
-                self.hand_over(true);
+                self.hand_over(Counters::All);
                 // Everything listens: a program that waits for that may begin.
                 if is_first {
                     startup::release();
@@ -334,7 +335,7 @@ impl Session {
                 weaving.switch(marker, 0);
             }
         }
-        self.hand_over(true);
+        self.hand_over(Counters::All);
         Ok(())
     }
 
@@ -344,7 +345,7 @@ impl Session {
         for marker in &markers {
             weaving.switch(*marker, 0);
         }
-        self.hand_over(true);
+        self.hand_over(Counters::All);
         self.going.push_back(TakingOut::begin(self.jvmti, self.jni, weaving, markers)?);
         Ok(())
     }

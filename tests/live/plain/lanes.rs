@@ -169,3 +169,23 @@ fn contexts_are_counted_inside_however_deep_they_are() -> Result<()> {
     }
     Ok(())
 }
+
+/// Four million contexts of one thread are more than there is room for in the JVM, and more than jtrace tells apart: the calls are all there.
+#[test]
+fn calls_in_more_contexts_than_there_is_room_for_are_counted_inside() -> Result<()> {
+    let mut jvm = Launch::new(&jdk::any()?, "methods", "Tree").arguments(&["21"]).start()?;
+    let session = session(&jvm, &["calls", "-I", "Tree::left", "-I", "Tree::right", "--lane", "inside", "--no-times"])?;
+    let expected = work(&mut jvm)?;
+    let report = session.report()?;
+    jvm.finish()?;
+    report.nothing_lost()?;
+    let calls = sums(&report, ["calls", "edges"], |row| text(row, "callee").to_owned(), "calls")?;
+    for (of, number) in expected.of("calls")? {
+        let counted = calls.get(of).copied().unwrap_or(0);
+        ensure!(counted == number, "{counted} calls of {of}, not {number}");
+    }
+    let said = report.0.to_string();
+    ensure!(said.contains("calling contexts took 64 MiB in the JVM"), "{:?}", report.missing());
+    ensure!(said.contains("contexts were told apart"), "{:?}", report.section("calls")?["notes"]);
+    Ok(())
+}

@@ -1,6 +1,5 @@
-/** For each GO a binary tree of calls of depth 13: each of its 16,382 calls has a context of its own. */
+/** For each GO a binary tree of calls, of depth 13 where no argument says another: each of its 16,382 calls has a context of its own. */
 public final class Tree {
-    private static final int DEPTH = 12;
     private static long sum;
 
     static int left(int depth) {
@@ -12,9 +11,10 @@ public final class Tree {
     }
 
     public static void main(String[] args) throws Exception {
+        int depth = (args.length == 0 ? 13 : Integer.parseInt(args[0])) - 1;
         Session.serve(session -> {
-            sum += left(DEPTH) + right(DEPTH);
-            long calls = (1L << DEPTH + 1) - 1;
+            sum += left(depth) + right(depth);
+            long calls = (1L << depth + 1) - 1;
             session.expect("calls", "Tree.left", calls);
             session.expect("calls", "Tree.right", calls);
         });

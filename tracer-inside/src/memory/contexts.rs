@@ -10,6 +10,10 @@ use super::{Memory, discard, map};
 
 /// Bytes of the trees of all threads together; a context takes 40.
 pub(super) const MOST_BYTES: usize = 64 << 20;
+/// Contexts that are told at once, half a megabyte: each time for all threads together. A thread can have a million.
+pub(super) const CONTEXTS_AT_ONCE: usize = 1 << 14;
+/// Words with which a context is told.
+pub(super) const TOLD_WORDS: usize = 4;
 /// Contexts for which a tree has room at first.
 const LEAST: usize = 256;
 
@@ -39,6 +43,8 @@ pub(super) struct Contexts {
     capacity: usize,
     /// What was told of each context: entered, and left by an exception.
     told: Vec<[i64; 2]>,
+    /// Which one is looked at next.
+    next: usize,
 }
 
 const fn bytes(capacity: usize) -> usize {
@@ -48,7 +54,7 @@ const fn bytes(capacity: usize) -> usize {
 impl Contexts {
     /// An empty tree; nothing where there is no room.
     pub(super) fn new() -> Option<Self> {
-        let tree = Self { base: mapped(LEAST)?, capacity: LEAST, told: Vec::new() };
+        let tree = Self { base: mapped(LEAST)?, capacity: LEAST, told: Vec::new(), next: FIRST };
         tree.begin();
         Some(tree)
     }
@@ -92,7 +98,7 @@ impl Contexts {
             self.header(IS_FULL).store(1, Ordering::Relaxed);
             return false;
         };
-        let larger = Self { base, capacity, told: std::mem::take(&mut self.told) };
+        let larger = Self { base, capacity, told: std::mem::take(&mut self.told), next: self.next };
         for at in (0..HEADER_BYTES + self.used() * NODE_BYTES).step_by(8) {
             Memory::word(base + at).store(Memory::word(self.base + at).load(Ordering::Relaxed), Ordering::Relaxed);
         }
@@ -116,12 +122,24 @@ impl Contexts {
         self.index(to).store(number(at), Ordering::Relaxed);
     }
 
-    /// What was counted since the last time, contexts before those within them.
-    pub(super) fn tell(&mut self, words: &mut Vec<u64>) {
+    /// From the first one on: all are to be told.
+    pub(super) fn begin_again(&mut self) {
+        self.next = FIRST;
+    }
+
+    /// What was counted since the last time, of so many contexts at most. A context has a greater number than what is around it, so what is
+    /// around it was told before.
+    pub(super) fn tell(&mut self, words: &mut Vec<u64>, most: usize) {
         let used = self.used();
         self.told.resize(used.max(self.told.len()), [0; 2]);
         // What is around everything after a pause is not told: nothing is known of it.
-        for at in FIRST..used {
+        let begin = if self.next < used { self.next } else { FIRST };
+        self.next = FIRST;
+        for at in begin..used {
+            if words.len() >= most * TOLD_WORDS {
+                self.next = at;
+                break;
+            }
             let now = [CALLS, ERRORS].map(|field| self.counter(at, field).load(Ordering::Relaxed));
             let [place, parent] = [PLACE, PARENT].map(|field| self.node(at, field).load(Ordering::Relaxed));
             let Some(told) = self.told.get_mut(at) else { continue };
@@ -148,6 +166,7 @@ impl Contexts {
     pub(super) fn forget(&mut self) {
         discard(self.base, bytes(self.capacity));
         self.told.clear();
+        self.next = FIRST;
         self.begin();
     }
 

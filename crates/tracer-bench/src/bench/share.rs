@@ -3,6 +3,8 @@
 //! Which methods belong to a share follows from a seed and from their names alone, and a smaller share is a part of every
 //! larger one: so what differs between two shares is only what the larger one has more.
 
+use std::collections::BTreeSet;
+
 use crate::{random::Random, text::class_name::primitive};
 
 /// A share of methods.
@@ -34,6 +36,25 @@ impl std::fmt::Display for Share {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(out)
     }
+}
+
+/// Patterns of all methods of the packages that these methods are of; of a class without one, of the class. Those within others are left
+/// out, as a pattern has room for anything.
+pub fn packages(methods: &[String]) -> Vec<String> {
+    let patterns = methods.iter().filter_map(|method| pattern(method));
+    let of = |pattern: String| {
+        let (class, _) = pattern.split_once("::")?;
+        Some(class.rsplit_once('.').map_or_else(|| format!("{class}::"), |(package, _)| format!("{package}.")))
+    };
+    let mut packages: Vec<String> = Vec::new();
+    // What lies within a package comes right behind it.
+    for package in patterns.filter_map(of).collect::<BTreeSet<_>>() {
+        if packages.last().is_none_or(|outer| !package.starts_with(outer)) {
+            packages.push(package);
+        }
+    }
+    let pattern = |package: String| if package.ends_with('.') { package + "*::*" } else { package + "*" };
+    packages.into_iter().map(pattern).collect()
 }
 
 /// A file with one marker on all these methods; absent where there are none.
@@ -106,6 +127,12 @@ mod tests {
 
     fn set(percent: u8, methods: &[String], seed: u64) -> BTreeSet<String> {
         Share::percent(percent).of(methods, seed).into_iter().collect()
+    }
+
+    #[test]
+    fn packages_stand_for_all_methods_of_what_lies_within() {
+        let methods = ["a/b/C.m:()V", "a/b/c/E.m:(I)V", "a/bc/F.m:()V", "G.m:()V", "a/b/C$$Lambda$1.x:()V"];
+        assert_eq!(packages(&methods.map(str::to_owned)), ["G::*", "a.b.*::*", "a.bc.*::*"]);
     }
 
     #[test]

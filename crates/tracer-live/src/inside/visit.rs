@@ -174,6 +174,8 @@ pub struct Visit {
     namer: Namer,
     /// For objects that are made at its places.
     sizes: Sizes,
+    /// How long the library may take to leave, once it was asked to.
+    leaving: Until,
 }
 
 impl Visit {
@@ -243,7 +245,8 @@ impl Visit {
     fn over(connection: Connection, target: Identity, path: PathBuf) -> Self {
         let (told, followed) = (VecDeque::new(), Vec::new());
         let (namer, sizes) = (Namer::default(), Sizes::default());
-        Self { connection: Ok(connection), target, path, told, kept_bytes: 0, waiting: 0, followed, namer, sizes }
+        let (kept_bytes, waiting, leaving) = (0, 0, Until::within(RESTORE_LIMIT, Patience::Second));
+        Self { connection: Ok(connection), target, path, told, kept_bytes, waiting, followed, namer, sizes, leaving }
     }
 
     /// How many methods each rule names in loaded classes, and all of them together.
@@ -298,21 +301,42 @@ impl Visit {
 
     /// Lets the library restore everything and go. What it has not done when this returns it does without jtrace.
     pub fn leave(&mut self) -> Result<Woven, Error> {
+        self.begin_leaving();
+        loop {
+            if let Some(left) = self.has_left(RESTORE_LIMIT) {
+                return left;
+            }
+        }
+    }
+
+    /// Asks for that, without waiting: what the library has to tell until then can be more than a ring buffer holds.
+    pub fn begin_leaving(&mut self) {
         self.told.extend(self.sizes.look().into_iter().map(size));
-        self.with(|connection| connection.give(&Order::Leave))?;
-        let until = Until::within(RESTORE_LIMIT, Patience::Second);
+        // Where it fails, it is known with the answer.
+        let _: Result<(), Error> = self.with(|connection| connection.give(&Order::Leave));
+        self.leaving = Until::within(RESTORE_LIMIT, Patience::Second);
+    }
+
+    /// What became of that, once it is known: waits so long for it.
+    pub fn has_left(&mut self, within: Duration) -> Option<Result<Woven, Error>> {
+        let look = Instant::now() + within;
         let left = loop {
-            match self.next(until) {
-                Ok(Told::Left(done)) => break Ok(woven(done, &self.namer)),
-                Ok(Told::Refused(reason)) => break Err(Error::Refused(shortened(reason))),
-                Ok(other) => self.keep(other)?,
+            match self.next_until(self.leaving, look) {
+                Ok(Some(Told::Left(done))) => break Ok(woven(done, &self.namer)),
+                Ok(Some(Told::Refused(reason))) => break Err(Error::Refused(shortened(reason))),
+                Ok(Some(other)) => {
+                    if let Err(error) = self.keep(other) {
+                        break Err(error);
+                    }
+                }
+                Ok(None) => return None,
                 Err(error) => break Err(error),
             }
         };
         if self.connection.is_ok() {
             self.connection = Err("the connection is closed".to_owned());
         }
-        left
+        Some(left)
     }
 
     /// What the library has told besides answers.
@@ -394,14 +418,27 @@ impl Visit {
     /// The next message. A process that is stopped is not waited for: it goes on some day, or never.
     fn next(&mut self, until: Until) -> Result<Told, Error> {
         loop {
+            if let Some(told) = self.next_until(until, until.deadline)? {
+                return Ok(told);
+            }
+        }
+    }
+
+    /// The same, or nothing where there is none by then.
+    fn next_until(&mut self, until: Until, then: Instant) -> Result<Option<Told>, Error> {
+        loop {
             // Also where messages come without end.
             if let Some(cut) = until.is_over() {
                 return self.with(|_| Err(cut.into()));
             }
             if let Some((told, _)) = self.with(Connection::take)? {
-                return Ok(told);
+                return Ok(Some(told));
             }
-            let look = Until { deadline: until.deadline.min(Instant::now() + LOOK), ..until };
+            let now = Instant::now();
+            if now >= then {
+                return Ok(None);
+            }
+            let look = Until { deadline: until.deadline.min(then).min(now + LOOK), ..until };
             let waited = self.with(|connection| match connection.wait(look) {
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(false),
                 other => other.map(|()| true),

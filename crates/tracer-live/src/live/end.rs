@@ -32,11 +32,7 @@ impl Live {
         let began = Instant::now();
         self.tell_asked(sink);
         // While its sites still hear what it has left to say.
-        let left = self.inside.as_mut().map(|inside| {
-            let (left, followed) = inside.finish(now_ns(), sink);
-            self.governor.has_followed(followed);
-            left
-        });
+        let left = self.leave(sink)?;
         self.look(now_ns());
         // All sites fall silent at once, and go away one group after another.
         self.kernel.set_target(TargetLayout { tgid: NOBODY, ..self.layout })?;
@@ -77,6 +73,21 @@ impl Live {
         }
         sink(Item::End(End { time_ns, reason: reason.to_owned(), counters_final: true }));
         Ok(())
+    }
+
+    /// Lets the library in the JVM go, and takes what it has left to say.
+    fn leave(&mut self, sink: &mut dyn FnMut(Item<'_>)) -> Result<Option<Inside>, Error> {
+        if let Some(inside) = &mut self.inside {
+            inside.begin_leaving(sink);
+        }
+        while let Some(inside) = &mut self.inside {
+            if let Some((left, followed)) = inside.has_left(now_ns(), sink) {
+                self.governor.has_followed(followed);
+                return Ok(Some(left));
+            }
+            self.drain(|_| Ok(()), sink)?;
+        }
+        Ok(None)
     }
 
     pub(super) fn counters(&mut self) -> Result<Counters, Error> {

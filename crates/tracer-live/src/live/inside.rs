@@ -6,6 +6,7 @@ mod load;
 use std::{
     collections::VecDeque,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use tracer_common::marks::switch;
@@ -26,6 +27,9 @@ use crate::{
     lens::Lens,
     mark::{Asked, Inside},
 };
+
+/// How long the library is waited for at a time while it leaves: what it tells meanwhile must not fill the ring buffers.
+const LEAVING_LOOK: Duration = Duration::from_millis(5);
 
 /// What is woven, and the library that has done it.
 pub struct InsideLane {
@@ -257,17 +261,28 @@ impl InsideLane {
         followed
     }
 
-    /// Switches the markers off, restores every class, and lets the library go. Gives what comes after all marks, which are still on
-    /// their way, and what it has followed by then.
-    pub(super) fn finish(&mut self, now_ns: u64, sink: &mut dyn FnMut(Item<'_>)) -> (Inside, Vec<GuardAction>) {
+    /// Begins to switch the markers off, to restore every class, and to let the library go.
+    pub(super) fn begin_leaving(&mut self, sink: &mut dyn FnMut(Item<'_>)) {
         self.pump(sink);
+        if let Some(visit) = &mut self.visit {
+            visit.begin_leaving();
+        }
+    }
+
+    /// Whether that is done, after a short wait. Gives what comes after all marks, which are still on their way, and what it has followed
+    /// by then.
+    pub(super) fn has_left(
+        &mut self,
+        now_ns: u64,
+        sink: &mut dyn FnMut(Item<'_>),
+    ) -> Option<(Inside, Vec<GuardAction>)> {
         let Some(visit) = &mut self.visit else {
-            return (Inside::Lacks("the program ended before anything was woven".to_owned()), Vec::new());
+            return Some((Inside::Lacks("the program ended before anything was woven".to_owned()), Vec::new()));
         };
-        let left = visit.leave();
+        let left = visit.has_left(LEAVING_LOOK)?;
         self.pump(sink);
         let left = left.map_or_else(|error| Inside::Lacks(error.to_string()), Inside::Restored);
-        (left, self.followed(now_ns))
+        Some((left, self.followed(now_ns)))
     }
 }
 

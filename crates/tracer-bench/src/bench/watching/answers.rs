@@ -77,7 +77,9 @@ pub(super) fn read_inside(json: &[u8]) -> Result<Observed, String> {
     let section = sections.iter().find(|section| ["markers", "typestate"].contains(&section.id.as_str()));
     let section = section.ok_or("makes a report without markers or typestate")?;
     let number = |key: &str| section.summary.get(key).and_then(serde_json::Value::as_u64);
-    let events = number("events").ok_or("makes a report that counts no events")?;
+    // Calls that are chosen for it are told by a section of their own.
+    let calls = sections.iter().find(|section| section.id == "calls").and_then(|it| it.summary.get("calls")?.as_u64());
+    let events = calls.or_else(|| number("events")).ok_or("makes a report that counts no events")?;
     let skipped = number("skipped_methods").filter(|skipped| *skipped > 0);
     let skipped = skipped.map(|skipped| format!("{skipped} methods could not be woven"));
     // The others tell of compiled code, which marks do not need.
@@ -130,6 +132,8 @@ mod tests {
         let why = Some("2 methods could not be woven".to_owned());
         let lost = Some(40);
         assert_eq!(read_inside(lossy.as_bytes()), Ok(Observed { lost, partial: why, ..expected.clone() }));
+        let calls = r#"{"completeness":{"delivered":5,"lost":0},"sections":[{"id":"calls","summary":{"calls":42}},{"id":"markers","summary":{"events":0}}]}"#;
+        assert_eq!(read_inside(calls.as_bytes()).map(|observed| observed.events), Ok(Some(42)));
         let symbols = report("typestate", r#""events":9"#, 0);
         assert_eq!(read_inside(symbols.as_bytes()), Ok(Observed { events: Some(9), ..expected }));
         assert!(read_inside(report("gc", "", 0).as_bytes()).is_err());

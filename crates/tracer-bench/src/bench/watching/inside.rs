@@ -1,4 +1,5 @@
-//! jtrace in the JVM as an observer: markers on a share of the program's methods, or a property of iterators.
+//! jtrace in the JVM as an observer: markers on a share of the program's methods, calls of all of them in their contexts, or a property of
+//! iterators.
 //!
 //! Weaving is done and everything is switched on when jtrace says that it is attached, so no part of that is in the timed
 //! iteration, and what is compiled anew because of it is compiled in iterations before; what the woven code costs is. The report is
@@ -56,6 +57,8 @@ enum Marks {
 #[derive(Clone, Copy, Debug)]
 enum Woven {
     Markers(Share, Marks),
+    /// Calls of all methods of the program's own packages, counted by what is around them.
+    Contexts,
     Property(&'static str, Adaptive),
 }
 
@@ -73,6 +76,8 @@ struct Inside {
     woven: Woven,
     /// The file of markers for the program that is next.
     spec: Option<String>,
+    /// Patterns of its own methods.
+    patterns: Vec<String>,
     watch: Option<Watch>,
 }
 
@@ -97,6 +102,10 @@ impl Inside {
                 };
                 ["markers", &pid, "--spec", &spec].iter().chain(how).copied().collect()
             }
+            Woven::Contexts => {
+                let chosen = self.patterns.iter().flat_map(|pattern| ["-I", pattern]);
+                ["calls", &pid, "--lane", "inside", "--no-times"].into_iter().chain(chosen).collect()
+            }
             Woven::Property(name, adaptive) => {
                 let how: &[&str] = if adaptive == Adaptive::Yes { &[] } else { &["--no-adaptive"] };
                 ["typestate", &pid, "-p", name].iter().chain(how).copied().collect()
@@ -114,7 +123,7 @@ impl Observer for Inside {
     }
 
     fn needs_methods(&self) -> bool {
-        matches!(self.woven, Woven::Markers(..))
+        matches!(self.woven, Woven::Markers(..) | Woven::Contexts)
     }
 
     fn settles(&self) -> bool {
@@ -122,14 +131,16 @@ impl Observer for Inside {
     }
 
     fn aim(&mut self, methods: &[String], seed: u64) {
-        if let Woven::Markers(share, _) = self.woven {
-            self.spec = share::spec(&share.of(methods, seed));
+        match self.woven {
+            Woven::Markers(share, _) => self.spec = share::spec(&share.of(methods, seed)),
+            Woven::Contexts => self.patterns = share::packages(methods),
+            Woven::Property(..) => {}
         }
     }
 
     fn start(&mut self, pid: u32) -> Result<(), Error> {
         let folder = Folder::new()?;
-        if self.needs_methods() {
+        if matches!(self.woven, Woven::Markers(..)) {
             let text = self.spec.as_deref().ok_or_else(|| Error::program("jtrace", "was given no method to mark"))?;
             let path = folder.file(SPEC);
             std::fs::write(&path, text).map_err(Error::system(format!("write {}", path.display())))?;
@@ -167,7 +178,8 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Configurations with jtrace's library in the JVM.
 pub(super) fn configurations(jtrace: &Path) -> Vec<Configuration> {
     let inside = |name: &str, what: &str, woven| {
-        watched(name, what, Inside { jtrace: jtrace.to_owned(), woven, spec: None, watch: None })
+        let (jtrace, patterns) = (jtrace.to_owned(), Vec::new());
+        watched(name, what, Inside { jtrace, woven, spec: None, patterns, watch: None })
     };
     let off = "markers woven into all methods of its own that the program executes, and off";
     let gone = "markers were woven into all methods of its own that the program executes, and jtrace has left";
@@ -184,6 +196,8 @@ pub(super) fn configurations(jtrace: &Path) -> Vec<Configuration> {
             inside(&format!("{kind}:{percent}"), &what, Woven::Markers(Share::percent(percent), marks))
         }));
     }
+    let contexts = "the complete tree of calling contexts of the program's own packages, counted in the JVM";
+    all.push(inside("contexts", contexts, Woven::Contexts));
     for property in PROPERTIES {
         let what = format!("the property {property} of iterators");
         let told = format!("{what}, every symbol told");
@@ -204,7 +218,7 @@ mod tests {
     }
 
     fn inside(woven: Woven) -> Inside {
-        Inside { jtrace: "jtrace".into(), woven, spec: None, watch: None }
+        Inside { jtrace: "jtrace".into(), woven, spec: None, patterns: vec!["a.*::*".to_owned()], watch: None }
     }
 
     #[test]
@@ -243,6 +257,8 @@ mod tests {
             assert_eq!(of_all(marks), format!("{markers} {tail}"));
         }
         assert_eq!(of_all(Marks::Sent), format!("{markers} --each {tail}"));
+        let contexts = command(Woven::Contexts);
+        assert_eq!(contexts, format!("calls 7 --lane inside --no-times -I a.*::* {tail}"));
         let of_hasnext = |adaptive| command(Woven::Property("hasnext", adaptive));
         assert_eq!(of_hasnext(Adaptive::Yes), format!("typestate 7 -p hasnext {tail}"));
         assert_eq!(of_hasnext(Adaptive::No), format!("typestate 7 -p hasnext --no-adaptive {tail}"));
