@@ -32,13 +32,27 @@ impl Allocator {
     }
 }
 
-/// Gives back what the allocator keeps for later. A burst of records takes for a moment what a session then does not need for hours.
-pub fn give_back() {
+/// Bytes that the allocator has given out, and that it keeps for later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Given out.
+    pub used: usize,
+    /// Kept: pages that hold nothing else are the system's again.
+    pub free: usize,
+}
+
+/// Gives back what the allocator keeps for later. A burst of records takes for a moment what a session then does not need for hours. Says
+/// what is left, where this allocator can be asked.
+pub fn give_back() -> Option<Kept> {
     #[cfg(target_env = "gnu")]
-    // SAFETY: it takes a number, and looks at what nobody has.
+    // SAFETY: the first takes a number, and looks at what nobody has; the second gives numbers.
     unsafe {
-        libc::malloc_trim(0)
-    };
+        libc::malloc_trim(0);
+        let told = libc::mallinfo2();
+        Some(Kept { used: told.uordblks + told.hblkhd, free: told.fordblks })
+    }
+    #[cfg(not(target_env = "gnu"))]
+    None
 }
 
 /// What is done where the system gives nothing: gives the reserve back and asks for the end, so that another try may succeed. The

@@ -17,7 +17,7 @@ use crate::{
     item::{Item, Start, Taken, Wish},
     live::{Live, exit_descriptor},
     report::Report,
-    reserve,
+    reserve::{self, Kept},
     session::Session,
     terminal::Screen,
     view::{
@@ -194,7 +194,9 @@ async fn run(
         }
         if Instant::now() >= give_back {
             give_back += GIVE_BACK;
-            reserve::give_back();
+            if let Some(Kept { used, free }) = reserve::give_back() {
+                log::debug!("memory: {} KiB are used, {} KiB kept for later", used >> 10, free >> 10);
+            }
         }
         if Instant::now() >= look {
             look += LOOK;
