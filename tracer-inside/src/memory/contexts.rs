@@ -31,6 +31,8 @@ const NODE_BYTES: usize = 32;
 const INDEX_BYTES: usize = 8;
 const AGAIN: usize = 2;
 const FIRST: usize = 3;
+/// What is given back at a time. No tree is smaller.
+const PAGE: usize = 4096;
 /// The sign of a place that stands for the end of its region.
 const LEFT: u32 = 1 << 31;
 
@@ -162,9 +164,16 @@ impl Contexts {
         self.header(CURRENT).store(number(AGAIN), Ordering::Release);
     }
 
-    /// Forgets everything, for a new visit; nothing is counted at present. It keeps its memory, as its thread may look at it.
+    /// Forgets everything, for a new visit; nothing is counted at present. It keeps its memory and its size: a thread that lost its CPU in
+    /// the middle of a step may go on with that.
     pub(super) fn forget(&mut self) {
-        discard(self.base, bytes(self.capacity));
+        for at in (HEADER_BYTES..PAGE).step_by(8) {
+            Memory::word(self.base + at).store(0, Ordering::Relaxed);
+        }
+        discard(self.base + PAGE, bytes(self.capacity) - PAGE);
+        for field in [CURRENT, IS_FULL] {
+            self.header(field).store(0, Ordering::Relaxed);
+        }
         self.told.clear();
         self.next = FIRST;
         self.begin();

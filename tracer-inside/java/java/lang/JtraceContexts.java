@@ -44,6 +44,8 @@ final class JtraceContexts {
      * the root from then on.
      */
     private static final int LEFT = 1 << 31;
+    /** More regions than end in a session. */
+    private static final int EVER = 1 << 30;
 
     private JtraceContexts() {}
 
@@ -74,7 +76,8 @@ final class JtraceContexts {
     private static int find(int slot, long tree, int place) {
         int current = U.getInt(tree + CURRENT);
         if (current == NOWHERE) {
-            U.putInt(tree + BEYOND, U.getInt(tree + BEYOND) + 1);
+            int beyond = U.getInt(tree + BEYOND);
+            if (beyond < EVER) U.putInt(tree + BEYOND, beyond + 1);
             return 0;
         }
         int child = known(tree, current, place);
@@ -138,7 +141,7 @@ final class JtraceContexts {
         int current = U.getInt(tree + CURRENT);
         if (current == NOWHERE) {
             int beyond = U.getInt(tree + BEYOND) - 1;
-            U.putInt(tree + BEYOND, beyond);
+            if (beyond < EVER - 1) U.putInt(tree + BEYOND, beyond);
             if (beyond == 0) U.putInt(tree + CURRENT, U.getInt(tree + BACK_TO));
             return !thrown;
         }
@@ -161,6 +164,8 @@ final class JtraceContexts {
         while (root > NOWHERE && U.getInt(node(tree, root) + PLACE) >= 0) root = U.getInt(node(tree, root) + PARENT);
         U.putInt(tree + CURRENT, root);
         int next = find(slot, tree, place | LEFT);
-        if (next != 0) U.putInt(JtraceMarks.contexts(slot) + CURRENT, next);
+        // Where there is no room for that, nobody knows from now on what is around what comes.
+        if (next == 0) U.putInt(tree + BEYOND, EVER);
+        else U.putInt(JtraceMarks.contexts(slot) + CURRENT, next);
     }
 }
