@@ -31,6 +31,8 @@ const NODE_BYTES: usize = 32;
 const INDEX_BYTES: usize = 8;
 const AGAIN: usize = 2;
 const FIRST: usize = 3;
+/// What was told of a context that was not told yet: it is, also where nothing is counted in it yet, as others can be within it.
+const UNTOLD: [i64; 2] = [-1; 2];
 /// What is given back at a time. No tree is smaller.
 const PAGE: usize = 4096;
 /// The sign of a place that stands for the end of its region.
@@ -133,7 +135,7 @@ impl Contexts {
     /// around it was told before.
     pub(super) fn tell(&mut self, words: &mut Vec<u64>, most: usize) {
         let used = self.used();
-        self.told.resize(used.max(self.told.len()), [0; 2]);
+        self.told.resize(used.max(self.told.len()), UNTOLD);
         // What is around everything after a pause is not told: nothing is known of it.
         let begin = if self.next < used { self.next } else { FIRST };
         self.next = FIRST;
@@ -151,7 +153,7 @@ impl Contexts {
             if now == *told {
                 continue;
             }
-            let counted = |field: usize| if what == Context::Region { now[field].wrapping_sub(told[field]) } else { 0 };
+            let counted = |field: usize| if what == Context::Region { now[field].wrapping_sub(told[field].max(0)) } else { 0 };
             words.push(Word::new(WordKind::Context, what as u8, place & !LEFT, number(at)).0);
             words.push(parent.into());
             words.extend([counted(0), counted(1)].map(i64::cast_unsigned));
