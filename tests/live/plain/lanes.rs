@@ -189,3 +189,23 @@ fn calls_in_more_contexts_than_there_is_room_for_are_counted_inside() -> Result<
     ensure!(said.contains("contexts were told apart"), "{:?}", report.section("calls")?["notes"]);
     Ok(())
 }
+
+/// The code of a method keeps what is around it: frames that no mark could be made of are gone with the one around them.
+#[test]
+fn callers_are_known_inside_after_a_stack_overflow() -> Result<()> {
+    for jdk in jdk::oldest_and_newest()? {
+        let mut jvm = Launch::new(&jdk, "methods", "Overflow").start()?;
+        let session = session(&jvm, &["calls", "-I", "Overflow::*", "--lane", "inside", "--no-times"])?;
+        let expected = work(&mut jvm)?;
+        let report = session.report()?;
+        jvm.finish()?;
+        let name = |row: &Row| format!("{}->{}", text(row, "caller"), text(row, "callee"));
+        let edges = sums(&report, ["calls", "edges"], name, "calls")?;
+        for (edge, number) in expected.of("edge")? {
+            ensure!(edges.get(edge) == Some(&number), "{edge} {number} on {}: {edges:?}", jdk.release);
+        }
+        let errors = sums(&report, ["calls", "edges"], |row| text(row, "callee").to_owned(), "errors")?;
+        ensure!(errors.get("Overflow.caught") == Some(&0), "{errors:?} on {}", jdk.release);
+    }
+    Ok(())
+}

@@ -22,6 +22,7 @@ const CURRENT: usize = 0;
 const USED: usize = 4;
 const CAPACITY: usize = 8;
 const IS_FULL: usize = 20;
+const EPOCH: usize = 24;
 const HEADER_BYTES: usize = 64;
 const PLACE: usize = 0;
 const PARENT: usize = 4;
@@ -163,12 +164,14 @@ impl Contexts {
 
     /// Goes on after a pause: what is around the regions that come next is not known.
     pub(super) fn pause(&self) {
+        self.header(EPOCH).fetch_add(1, Ordering::Relaxed);
         self.header(CURRENT).store(number(AGAIN), Ordering::Release);
     }
 
     /// Forgets everything, for a new visit; nothing is counted at present. It keeps its memory and its size: a thread that lost its CPU in
     /// the middle of a step may go on with that.
     pub(super) fn forget(&mut self) {
+        self.header(EPOCH).fetch_add(1, Ordering::Relaxed);
         for at in (HEADER_BYTES..PAGE).step_by(8) {
             Memory::word(self.base + at).store(0, Ordering::Relaxed);
         }

@@ -119,9 +119,7 @@ impl InsideOptions {
         let mut rules = spec.rules();
         for rule in &mut rules {
             let telling = telling.get(rule.marker as usize);
-            // Whether marks are counted in contexts is asked by each of them: where they are, they go elsewhere.
-            rule.counted =
-                telling.is_some_and(|telling| telling.switch & (switch::COUNT | switch::CONTEXTS) == switch::COUNT);
+            rule.counted = telling.is_some_and(|telling| telling.switch & switch::COUNT != 0);
         }
         let mut wanted = Wanted {
             telling,

@@ -2,6 +2,7 @@ package java.lang;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * Calls that are counted by what is around them: a tree of calling contexts for each thread, which only that thread writes. A node stands
@@ -23,6 +24,8 @@ final class JtraceContexts {
     private static final int BACK_TO = 16;
     /** Not 0 where there will be no more room. */
     private static final int IS_FULL = 20;
+    /** Numbers the visits, and what comes between their pauses: what is kept in code is good for one of them. */
+    private static final int EPOCH = 24;
     private static final int HEADER_BYTES = 64;
 
     /** A node: its place, its parent, the child that was entered last, and what was counted. */
@@ -53,46 +56,106 @@ final class JtraceContexts {
         return tree + HEADER_BYTES + ((long) number << NODE_SHIFT);
     }
 
+    /**
+     * A region is entered whose code keeps what is around it until it is left. Gives that, which is negative; 0 where there is no tree, and
+     * it is counted at the place.
+     */
+    @DontInline
+    static long entered(int slot, long counters, int place) {
+        long tree = JtraceMarks.contexts(slot);
+        if (tree == 0) return 0;
+        int current = U.getInt(tree + CURRENT);
+        int child = child(slot, tree, current, place);
+        tree = JtraceMarks.contexts(slot);
+        if (child == 0) {
+            JtraceMarks.count(counters, place, JtraceMarks.ENTERED);
+            if (current != NOWHERE) beyond(tree, current);
+        } else {
+            count(tree, child);
+            U.putInt(tree + CURRENT, child);
+        }
+        return ~((long) U.getInt(tree + EPOCH) << 32 | current);
+    }
+
+    /** The end of such a region, by an exception or not: whatever began within it has ended, too. */
+    static void left(int slot, long counters, int place, long kept, boolean thrown) {
+        long tree = JtraceMarks.contexts(slot);
+        // What is kept from before a pause, or for an earlier visit, is of no tree that there is.
+        if (tree == 0 || (int) (~kept >>> 32) != U.getInt(tree + EPOCH)) return;
+        int around = (int) ~kept;
+        if (thrown) {
+            int of = U.getInt(tree + CURRENT);
+            while (of > NOWHERE && U.getInt(node(tree, of) + PARENT) != around) of = U.getInt(node(tree, of) + PARENT);
+            long errors = node(tree, of) + ERRORS;
+            if (of > NOWHERE) U.putLong(errors, U.getLong(errors) + 1);
+            else JtraceMarks.count(counters, place, JtraceMarks.THREW);
+        }
+        U.putInt(tree + CURRENT, around);
+    }
+
+    /** A region was entered and left, within which there is none; says whether it was counted. */
+    @DontInline
+    static boolean passed(int slot, int place) {
+        long tree = JtraceMarks.contexts(slot);
+        if (tree == 0) return false;
+        int child = child(slot, tree, U.getInt(tree + CURRENT), place);
+        if (child == 0) return false;
+        count(JtraceMarks.contexts(slot), child);
+        return true;
+    }
+
     /** A region is entered; says whether that was counted, and not to be counted at the place. */
     @DontInline
     static boolean enter(int slot, int place) {
         long tree = JtraceMarks.contexts(slot);
         if (tree == 0) return false;
-        int child = U.getInt(node(tree, U.getInt(tree + CURRENT)) + RECENT);
-        long at = node(tree, child);
-        if (child == 0 || U.getInt(at + PLACE) != place) {
-            // Memory moves where it grows.
-            child = find(slot, tree, place);
-            if (child == 0) return false;
-            tree = JtraceMarks.contexts(slot);
-            at = node(tree, child);
+        int current = U.getInt(tree + CURRENT);
+        int child = child(slot, tree, current, place);
+        if (child == 0) {
+            beyond(JtraceMarks.contexts(slot), current);
+            return false;
         }
-        U.putLong(at + CALLS, U.getLong(at + CALLS) + 1);
+        tree = JtraceMarks.contexts(slot);
+        count(tree, child);
         U.putInt(tree + CURRENT, child);
         return true;
     }
 
-    /** The child of the current node for a place, which is made where there is none; 0 where there is no room. */
-    private static int find(int slot, long tree, int place) {
-        int current = U.getInt(tree + CURRENT);
-        if (current == NOWHERE) {
-            int beyond = U.getInt(tree + BEYOND);
-            if (beyond < EVER) U.putInt(tree + BEYOND, beyond + 1);
-            return 0;
+    @ForceInline
+    private static void count(long tree, int node) {
+        long calls = node(tree, node) + CALLS;
+        U.putLong(calls, U.getLong(calls) + 1);
+    }
+
+    /** A region found no room. Until it is left, none within it is looked for. */
+    private static void beyond(long tree, int current) {
+        if (current != NOWHERE) {
+            U.putInt(tree + BACK_TO, current);
+            U.putInt(tree + BEYOND, 0);
+            U.putInt(tree + CURRENT, NOWHERE);
         }
+        int beyond = U.getInt(tree + BEYOND);
+        if (beyond < EVER) U.putInt(tree + BEYOND, beyond + 1);
+    }
+
+    /** The child of a node for a place, which is made where there is none; 0 where there is no room. The tree may be another one then. */
+    @ForceInline
+    private static int child(int slot, long tree, int current, int place) {
+        int child = U.getInt(node(tree, current) + RECENT);
+        return child != 0 && U.getInt(node(tree, child) + PLACE) == place ? child : find(slot, tree, current, place);
+    }
+
+    @DontInline
+    private static int find(int slot, long tree, int current, int place) {
+        if (current == NOWHERE) return 0;
         int child = known(tree, current, place);
         if (child == 0) {
             boolean isFull = U.getInt(tree + USED) == U.getInt(tree + CAPACITY);
+            // Memory moves where it grows.
             if (isFull && U.getInt(tree + IS_FULL) == 0) tree = JtraceMarks.grow(slot);
             child = make(tree, current, place);
-            if (child == 0) {
-                U.putInt(tree + BACK_TO, current);
-                U.putInt(tree + BEYOND, 1);
-                U.putInt(tree + CURRENT, NOWHERE);
-                return 0;
-            }
         }
-        U.putInt(node(tree, current) + RECENT, child);
+        if (child != 0) U.putInt(node(tree, current) + RECENT, child);
         return child;
     }
 
@@ -162,10 +225,10 @@ final class JtraceContexts {
     private static void begunBefore(int slot, long tree, int place) {
         int root = U.getInt(tree + CURRENT);
         while (root > NOWHERE && U.getInt(node(tree, root) + PLACE) >= 0) root = U.getInt(node(tree, root) + PARENT);
-        U.putInt(tree + CURRENT, root);
-        int next = find(slot, tree, place | LEFT);
+        int next = find(slot, tree, root, place | LEFT);
+        tree = JtraceMarks.contexts(slot);
+        U.putInt(tree + CURRENT, next == 0 ? NOWHERE : next);
         // Where there is no room for that, nobody knows from now on what is around what comes.
         if (next == 0) U.putInt(tree + BEYOND, EVER);
-        else U.putInt(JtraceMarks.contexts(slot) + CURRENT, next);
     }
 }

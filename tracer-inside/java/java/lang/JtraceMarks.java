@@ -65,7 +65,7 @@ public final class JtraceMarks {
      */
     static final int ENTERED = 0;
     static final int LEFT = 1;
-    private static final int THREW = 2;
+    static final int THREW = 2;
     static final int MOVED = LEFT;
     static final int HELD_BACK = 3;
     private static final int PASSED = HELD_BACK;
@@ -163,52 +163,71 @@ public final class JtraceMarks {
 
     /**
      * A counted region is entered. Says where its place is counted, for {@link #left} and {@link #threw}: so these need not find it again.
-     * A thread's counters are there until it ends; 0 where nothing is counted, and {@link #ELSEWHERE} where they must look.
+     * A thread's counters are there until it ends; 0 where nothing is counted, and {@link #ELSEWHERE} where they must look. It is negative
+     * where it is the context around the region.
      */
     public static long entered(int place) {
         int on = on(place);
         if (on == 0) return 0;
-        long counters = counters(U.getLong(Thread.currentThread(), TID));
-        if (counters == 0) return enteredElsewhere(place);
+        long tid = U.getLong(Thread.currentThread(), TID);
+        long counters = counters(tid);
+        if (counters == 0) return enteredElsewhere(on, place);
+        if ((on & CONTEXTS) != 0) {
+            long around = JtraceContexts.entered(slot(tid), counters, place);
+            if (around != 0) return around;
+        }
         counters = at(counters, place, ENTERED);
         add(counters);
         return counters;
     }
 
     @DontInline
-    private static long enteredElsewhere(int place) {
-        countSlowly(COUNT, place, ENTER);
+    private static long enteredElsewhere(int on, int place) {
+        countSlowly(on, place, ENTER);
         return ELSEWHERE;
     }
 
     /** The end of such a region. */
     public static void left(long counters, int place) {
         if (counters > ELSEWHERE) add(counters + at(0, 0, LEFT));
+        else if (counters < 0) leftContext(counters, place, false);
         else if (counters != 0) exit(place);
     }
 
     /** An exception leaves such a region. */
     public static void threw(long counters, int place) {
         if (counters > ELSEWHERE) add(counters + at(0, 0, THREW));
+        else if (counters < 0) leftContext(counters, place, true);
         else if (counters != 0) thrown(place);
+    }
+
+    @DontInline
+    private static void leftContext(long around, int place, boolean thrown) {
+        long tid = U.getLong(Thread.currentThread(), TID);
+        long counters = counters(tid);
+        // Else the next region that is left further out goes back there.
+        if (counters != 0) JtraceContexts.left(slot(tid), counters, place, around, thrown);
     }
 
     /** The end of a region that was entered by no call of its own. */
     public static void passed(int place) {
-        if (on(place) == 0) return;
-        long counters = counters(U.getLong(Thread.currentThread(), TID));
-        if (counters != 0) count(counters, place, PASSED);
-        else both(place, EXIT);
+        int on = on(place);
+        if (on == 0) return;
+        long tid = U.getLong(Thread.currentThread(), TID);
+        long counters = counters(tid);
+        if (counters == 0) both(on, place, EXIT);
+        else if ((on & CONTEXTS) == 0 || !JtraceContexts.passed(slot(tid), place)) count(counters, place, PASSED);
     }
 
     public static void passedThrown(int place) {
-        if (on(place) != 0) both(place, THROWN);
+        int on = on(place);
+        if (on != 0) both(on, place, THROWN);
     }
 
     @DontInline
-    private static void both(int place, int end) {
-        countSlowly(COUNT, place, ENTER);
-        countSlowly(COUNT, place, end);
+    private static void both(int on, int place, int end) {
+        countSlowly(on, place, ENTER);
+        countSlowly(on, place, end);
     }
 
     /**
