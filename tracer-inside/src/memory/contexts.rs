@@ -154,7 +154,8 @@ impl Contexts {
             if now == *told {
                 continue;
             }
-            let counted = |field: usize| if what == Context::Region { now[field].wrapping_sub(told[field].max(0)) } else { 0 };
+            let counted =
+                |field: usize| if what == Context::Region { now[field].wrapping_sub(told[field].max(0)) } else { 0 };
             words.push(Word::new(WordKind::Context, what as u8, place & !LEFT, number(at)).0);
             words.push(parent.into());
             words.extend([counted(0), counted(1)].map(i64::cast_unsigned));
