@@ -209,3 +209,23 @@ fn callers_are_known_inside_after_a_stack_overflow() -> Result<()> {
     }
     Ok(())
 }
+
+/// A virtual thread goes from carrier to carrier, which have the trees: its calls are counted, and nobody says who calls.
+#[test]
+fn calls_of_virtual_threads_are_counted_inside_without_callers() -> Result<()> {
+    for jdk in jdk::all()?.into_iter().filter(|jdk| jdk.release >= 21) {
+        let mut jvm = Launch::new(&jdk, "typestate", "ManyObjects").arguments(&["20000", "6", "virtual"]).start()?;
+        let chosen = ["calls", "-I", "File::*", "-X", "*::<init>", "--later", "--lane", "inside", "--no-times"];
+        let session = session(&jvm, &chosen)?;
+        let expected = work(&mut jvm)?;
+        let report = session.report()?;
+        jvm.finish()?;
+        let calls = sums(&report, ["calls", "edges"], |row| text(row, "caller").to_owned(), "calls")?;
+        let (all, not_known) = (calls.values().sum::<u64>(), calls.get("<not known>").copied().unwrap_or(0));
+        let number = expected.one("events", "File")?;
+        ensure!(all == number, "{all} calls, not {number}, on {}: {calls:?}", jdk.release);
+        // The last files are finished by the thread that began all.
+        ensure!(not_known > 0 && calls.keys().all(|caller| caller.starts_with('<')), "{calls:?} on {}", jdk.release);
+    }
+    Ok(())
+}

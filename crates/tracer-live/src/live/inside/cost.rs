@@ -51,7 +51,7 @@ impl Costs {
     pub(super) const REFERENCE: Self = Self {
         sent: 1.6,
         counted: 0.75,
-        in_context: 2.5,
+        in_context: 1.3,
         receiver: 4.0,
         time: 26.0,
         arguments: 4.0,
