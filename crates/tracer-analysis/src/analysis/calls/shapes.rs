@@ -75,8 +75,9 @@ fn edges(graph: &Graph<'_>) -> Shape {
             cells
         },
         |amounts| {
-            let Amounts { calls, errors, total_ns, self_ns } = *amounts;
-            vec![calls.into(), errors.into(), total_ns.into(), self_ns.into()]
+            let Amounts { calls, errors, self_ns, .. } = *amounts;
+            let total_ns = timed(amounts);
+            vec![calls.into(), errors.into(), total_ns.into(), total_ns.map(|_| self_ns).into()]
         },
     )
 }
@@ -210,7 +211,7 @@ fn initialisers(graph: &Graph<'_>) -> Option<Shape> {
                 cells.push(instruction(place));
                 cells
             },
-            |Amounts { calls, errors, total_ns, .. }| vec![(*calls).into(), (*errors).into(), (*total_ns).into()],
+            |amounts| vec![amounts.calls.into(), amounts.errors.into(), timed(amounts).into()],
         )
     })
 }
@@ -258,4 +259,9 @@ impl Merge for ThreadRow {
         self.contexts = self.contexts.saturating_add(other.contexts);
         (self.methods, self.edges) = (None, None);
     }
+}
+
+/// The time of calls; nothing where none has one. A call that has takes longer than nothing.
+fn timed(amounts: &Amounts) -> Option<u64> {
+    Some(amounts.total_ns).filter(|ns| *ns > 0)
 }

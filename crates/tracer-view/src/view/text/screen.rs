@@ -20,6 +20,8 @@ const FEW: usize = 3;
 const GAPS: usize = 3;
 /// Rows of the first tables.
 const ROWS: usize = 8;
+/// Lines of what was asked for by name, before any other lens gets some.
+const ANSWER: usize = 12;
 /// Lines that each lens behind the first gets at least, and a glance at all of them.
 const LEAST: usize = 6;
 /// Lines of a blank, a heading, and the count of what is left out; with fewer a part says nothing.
@@ -73,7 +75,7 @@ pub fn write(report: &Report, options: &TextOptions, screen: Screen<'_>, out: &m
     let details = if is_glance {
         shorten(glance, room, options)
     } else {
-        details(in_order(&report.sections, first), options, room, is_tight)?
+        details(in_order(&report.sections, first), options, room, is_asked.then_some(is_tight))?
     };
     [head, time, findings, details, foot].iter().flatten().try_for_each(|line| writeln!(out, "{line}"))
 }
@@ -228,17 +230,28 @@ fn in_order<'a>(sections: &'a [Section], first: &[&str]) -> Vec<&'a Section> {
     sections
 }
 
-/// Figures and tables of few lenses: the first has as much room as it wants, but for some lines for each of the others.
-fn details(sections: Vec<&Section>, options: &TextOptions, room: usize, is_tight: bool) -> io::Result<Vec<String>> {
+/// Figures and tables of few lenses: the first has as much room as it wants, but for some lines for each of the others. Where it was asked
+/// for by name, which may be tight, the others have what it leaves.
+fn details(
+    sections: Vec<&Section>,
+    options: &TextOptions,
+    room: usize,
+    asked: Option<bool>,
+) -> io::Result<Vec<String>> {
+    let is_tight = asked == Some(true);
     let options = TextOptions { rows: options.rows.min(ROWS), ..*options };
     let mut left = room;
     let mut out = Vec::new();
     let mut behind = sections.len();
-    for section in sections {
+    for (at, section) in sections.into_iter().enumerate() {
         behind -= 1;
         let lines = block(&options, |page| page.brief(section, is_tight))?;
         // Where there is no room for all, the first ones are shown.
-        let kept = Some(behind * LEAST).filter(|kept| !is_tight && left >= kept + FEWEST).unwrap_or(0);
+        let kept = match asked {
+            Some(is_tight) if at == 0 => Some(left.saturating_sub(ANSWER).min(behind * LEAST)).filter(|_| !is_tight),
+            _ => Some(behind * LEAST).filter(|kept| !is_tight && left >= kept + FEWEST),
+        };
+        let kept = kept.unwrap_or(0);
         let lines = shorten(lines, left - kept, &options);
         left = left.saturating_sub(lines.len());
         out.extend(lines);
@@ -326,6 +339,20 @@ mod tests {
         }
     }
 
+    /// Who asks for calls wants to see calls: a session in the lane inside has two more sections, and its table had no line.
+    #[test]
+    fn what_was_asked_for_has_its_table_before_other_lenses_have_lines() {
+        let mut report = sample::report();
+        let of = |id: &str| report.sections.iter().find(|section| section.id == id).cloned().expect("it is there");
+        let sections = ["gc", "locks", "threads"].map(of);
+        report.sections = sections.into();
+        let text = written(&report, 80, 44);
+        let behind = text.split("\nGARBAGE COLLECTION\n").nth(1).expect("what was asked for");
+        let rows = behind.lines().take_while(|line| !line.is_empty()).count();
+        // A blank line and its heading stand above.
+        assert!(rows + 2 >= ANSWER, "{text}");
+    }
+
     /// On a low screen the names of findings come before a glance at some of the lenses, and no part is only the count of its lines.
     #[test]
     fn a_low_screen_names_findings_and_has_no_empty_part() {
@@ -381,8 +408,8 @@ mod tests {
         let text = String::from_utf8(out).unwrap();
         let place = |heading: &str| text.find(heading).unwrap_or_else(|| panic!("no {heading}: {text}"));
         assert!(place("\nCPU\n") < place("\nGARBAGE COLLECTION\n"), "{text}");
-        assert!(place("\nGARBAGE COLLECTION\n") < place("\nLOCKS\n"), "{text}");
-        assert!(text.contains("  contended enters"), "{text}");
+        assert!(text.contains("com.shop.Main.serve:31"), "{text}");
+        assert!(text.contains("  pause p99"), "{text}");
     }
 
     /// Who asks for the calls of a method on a usual terminal wants to see them, and not only that the program is busy.
