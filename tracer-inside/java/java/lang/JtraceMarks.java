@@ -22,8 +22,8 @@ public final class JtraceMarks {
     private static final long SYMBOLS = at(3);
     /**
      * What threads write to, by the lower bits of their ids: the id, which is negative while the recorder is at work, then the thread's
-     * counters, its buffer and its tree of contexts. It lies in the heap because compilers read it once for all marks between two calls; other memory they would
-     * read again after each mark. Virtual threads are never there.
+     * counters, its buffer and its tree of contexts. It lies in the heap because compilers read it once for all marks between two calls;
+     * other memory they would read again after each mark. Virtual threads are never there.
      */
     private static final long[] SLOTS = new long[(int) at(1) * 4];
     private static final int SLOTS_MASK = (SLOTS.length >> 2) - 1;
