@@ -12,7 +12,7 @@ use tests::{
     jdk::{self, Jdk},
     jtrace::{self, Session},
     patience::until,
-    report::{Report, cell},
+    report::{Report, Row, cell},
 };
 
 use super::{start, text};
@@ -140,17 +140,24 @@ fn callers_of_calls_that_are_counted_within_the_budget_are_known() -> Result<()>
             let calls = Expected::parse(&jvm.stdout().text())?.one("calls", "Spin.step")?;
             jvm.finish()?;
             times *= 2;
-            // On a machine that does something else as well, that may be too much.
-            let is_counted = actions(&decisions(&report, "marker calls")) == ["counted"];
-            Ok(is_counted.then_some((report, calls)))
+            let is_decided = !decisions(&report, "marker calls").is_empty();
+            Ok(is_decided.then_some((report, calls)))
         })?;
+        let decided = decisions(&report, "marker calls");
+        let actions = actions(&decided);
+        ensure!(actions.first() == Some(&"counted"), "JDK {}: {actions:?}", jdk.release);
+        // On a machine that does something else as well, that may still be too much: then there are pauses.
+        let is_whole = actions.len() == 1;
         let edges = report.table("calls", "edges")?;
         let step: Vec<_> = edges.iter().filter(|row| text(row, "callee") == "Spin.step").collect();
-        ensure!(step.iter().all(|row| text(row, "caller") == "Spin.spin"), "JDK {}: {step:?}", jdk.release);
+        let is_known = |row: &&Row| text(row, "caller") == "Spin.spin";
+        let is_paused = |row: &&Row| !is_whole && text(row, "caller") == "<not known>";
+        ensure!(step.iter().copied().any(|row| is_known(&row)), "JDK {}: {step:?}", jdk.release);
+        ensure!(step.iter().copied().all(|row| is_known(&row) || is_paused(&row)), "JDK {}: {step:?}", jdk.release);
         let counted = step.iter().map(|row| cell(row, "calls")).sum::<Result<u64>>()?;
         let lost = report.summary("markers", "lost_words")?;
         ensure!(
-            counted <= calls && calls <= counted + lost,
+            counted <= calls && (!is_whole || calls <= counted + lost),
             "{counted} of {calls}, {lost} lost on JDK {}",
             jdk.release
         );

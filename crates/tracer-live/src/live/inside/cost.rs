@@ -15,7 +15,7 @@ pub(super) struct Costs {
     pub(super) sent: f64,
     /// A mark that is counted.
     pub(super) counted: f64,
-    /// A mark of a region that is counted in its context.
+    /// A mark of a region that is counted in its context, in programs whose calls are not always the same: a loop with one takes a quarter.
     pub(super) in_context: f64,
     /// The number of a receiver.
     pub(super) receiver: f64,
@@ -51,7 +51,7 @@ impl Costs {
     pub(super) const REFERENCE: Self = Self {
         sent: 1.6,
         counted: 0.75,
-        in_context: 1.3,
+        in_context: 5.0,
         receiver: 4.0,
         time: 26.0,
         arguments: 4.0,
