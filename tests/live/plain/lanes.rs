@@ -132,14 +132,9 @@ fn every_caller_of_a_warm_program_is_known_inside() -> Result<()> {
 }
 
 fn callers_are_known(report: &Report, expected: &Expected) -> Result<()> {
-    let of_callees = |kind| sums(report, ["calls", "edges"], |row| text(row, "callee").to_owned(), kind);
     for kind in ["calls", "errors"] {
-        ensure!(of_callees(kind)? == sums(report, ["methods", "methods"], method, kind)?, "{kind}");
-        let counted = of_callees(kind)?;
-        for (of, number) in expected.of(kind)? {
-            let counted = counted.get(of).copied().unwrap_or(0);
-            ensure!(counted == number, "{counted} {kind} of {of}, not {number}");
-        }
+        ensure!(of_callees(report, kind)? == sums(report, ["methods", "methods"], method, kind)?, "{kind}");
+        callees_agree(report, expected, kind)?;
     }
     let edges = edges(report, "calls")?;
     let known: BTreeMap<String, u64> = EDGES.into_iter().map(|(edge, calls)| (edge.to_owned(), calls)).collect();
@@ -148,21 +143,38 @@ fn callers_are_known(report: &Report, expected: &Expected) -> Result<()> {
     Ok(())
 }
 
+fn of_callees(report: &Report, kind: &str) -> Result<BTreeMap<String, u64>> {
+    sums(report, ["calls", "edges"], |row| text(row, "callee").to_owned(), kind)
+}
+
+/// As many calls of each method, or errors, as the program made.
+fn callees_agree(report: &Report, expected: &Expected, kind: &str) -> Result<()> {
+    let counted = of_callees(report, kind)?;
+    for (of, number) in expected.of(kind)? {
+        let counted = counted.get(of).copied().unwrap_or(0);
+        ensure!(counted == number, "{counted} {kind} of {of}, not {number}");
+    }
+    Ok(())
+}
+
+/// What a round of a program comes to that is counted in contexts from the beginning, and what it says itself.
+fn in_contexts(program: &Launch, chosen: &[&str]) -> Result<(Report, Expected)> {
+    let mut jvm = program.start()?;
+    let session = session(&jvm, &[&["calls", "--lane", "inside", "--no-times"], chosen].concat())?;
+    let expected = work(&mut jvm)?;
+    let report = session.report()?;
+    jvm.finish()?;
+    Ok((report, expected))
+}
+
 /// 20,000 contexts within each other, and two ways to one method, of which only one goes on.
 #[test]
 fn contexts_are_counted_inside_however_deep_they_are() -> Result<()> {
     for jdk in jdk::oldest_and_newest()? {
-        let mut jvm = Launch::new(&jdk, "methods", "Recursion").start()?;
-        let session = session(&jvm, &["calls", "-I", "Recursion::*", "--lane", "inside", "--no-times"])?;
-        let expected = work(&mut jvm)?;
-        let report = session.report()?;
-        jvm.finish()?;
-        paths_agree(&report, &expected).with_context(|| format!("JDK {}", jdk.release))?;
-        let calls = sums(&report, ["calls", "edges"], |row| text(row, "callee").to_owned(), "calls")?;
-        for (of, number) in expected.of("calls")? {
-            let counted = calls.get(of).copied().unwrap_or(0);
-            ensure!(counted == number, "{counted} calls of {of}, not {number} on {}", jdk.release);
-        }
+        let on = || format!("JDK {}", jdk.release);
+        let (report, expected) = in_contexts(&Launch::new(&jdk, "methods", "Recursion"), &["-I", "Recursion::*"])?;
+        paths_agree(&report, &expected).with_context(on)?;
+        callees_agree(&report, &expected, "calls").with_context(on)?;
         // One for each depth.
         let deep: u64 = expected.of("depth")?.values().sum();
         ensure!(report.summary("calls", "contexts")? > 2 * deep, "{:?}", report.summary("calls", "contexts"));
@@ -173,17 +185,11 @@ fn contexts_are_counted_inside_however_deep_they_are() -> Result<()> {
 /// Four million contexts of one thread are more than there is room for in the JVM, and more than jtrace tells apart: the calls are all there.
 #[test]
 fn calls_in_more_contexts_than_there_is_room_for_are_counted_inside() -> Result<()> {
-    let mut jvm = Launch::new(&jdk::any()?, "methods", "Tree").arguments(&["21"]).start()?;
-    let session = session(&jvm, &["calls", "-I", "Tree::left", "-I", "Tree::right", "--lane", "inside", "--no-times"])?;
-    let expected = work(&mut jvm)?;
-    let report = session.report()?;
-    jvm.finish()?;
+    let jdk = jdk::any()?;
+    let program = Launch::new(&jdk, "methods", "Tree").arguments(&["21"]);
+    let (report, expected) = in_contexts(&program, &["-I", "Tree::left", "-I", "Tree::right"])?;
     report.nothing_lost()?;
-    let calls = sums(&report, ["calls", "edges"], |row| text(row, "callee").to_owned(), "calls")?;
-    for (of, number) in expected.of("calls")? {
-        let counted = calls.get(of).copied().unwrap_or(0);
-        ensure!(counted == number, "{counted} calls of {of}, not {number}");
-    }
+    callees_agree(&report, &expected, "calls")?;
     let said = report.0.to_string();
     ensure!(said.contains("calling contexts took 64 MiB in the JVM"), "{:?}", report.missing());
     ensure!(said.contains("contexts were told apart"), "{:?}", report.section("calls")?["notes"]);
@@ -194,17 +200,13 @@ fn calls_in_more_contexts_than_there_is_room_for_are_counted_inside() -> Result<
 #[test]
 fn callers_are_known_inside_after_a_stack_overflow() -> Result<()> {
     for jdk in jdk::oldest_and_newest()? {
-        let mut jvm = Launch::new(&jdk, "methods", "Overflow").start()?;
-        let session = session(&jvm, &["calls", "-I", "Overflow::*", "--lane", "inside", "--no-times"])?;
-        let expected = work(&mut jvm)?;
-        let report = session.report()?;
-        jvm.finish()?;
+        let (report, expected) = in_contexts(&Launch::new(&jdk, "methods", "Overflow"), &["-I", "Overflow::*"])?;
         let name = |row: &Row| format!("{}->{}", text(row, "caller"), text(row, "callee"));
         let edges = sums(&report, ["calls", "edges"], name, "calls")?;
         for (edge, number) in expected.of("edge")? {
             ensure!(edges.get(edge) == Some(&number), "{edge} {number} on {}: {edges:?}", jdk.release);
         }
-        let errors = sums(&report, ["calls", "edges"], |row| text(row, "callee").to_owned(), "errors")?;
+        let errors = of_callees(&report, "errors")?;
         ensure!(errors.get("Overflow.caught") == Some(&0), "{errors:?} on {}", jdk.release);
     }
     Ok(())
@@ -214,12 +216,8 @@ fn callers_are_known_inside_after_a_stack_overflow() -> Result<()> {
 #[test]
 fn calls_of_virtual_threads_are_counted_inside_without_callers() -> Result<()> {
     for jdk in jdk::all()?.into_iter().filter(|jdk| jdk.release >= 21) {
-        let mut jvm = Launch::new(&jdk, "typestate", "ManyObjects").arguments(&["20000", "6", "virtual"]).start()?;
-        let chosen = ["calls", "-I", "File::*", "-X", "*::<init>", "--later", "--lane", "inside", "--no-times"];
-        let session = session(&jvm, &chosen)?;
-        let expected = work(&mut jvm)?;
-        let report = session.report()?;
-        jvm.finish()?;
+        let program = Launch::new(&jdk, "typestate", "ManyObjects").arguments(&["20000", "6", "virtual"]);
+        let (report, expected) = in_contexts(&program, &["-I", "File::*", "-X", "*::<init>", "--later"])?;
         let calls = sums(&report, ["calls", "edges"], |row| text(row, "caller").to_owned(), "calls")?;
         let (all, not_known) = (calls.values().sum::<u64>(), calls.get("<not known>").copied().unwrap_or(0));
         let number = expected.one("events", "File")?;

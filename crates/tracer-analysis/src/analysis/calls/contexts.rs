@@ -188,18 +188,7 @@ impl Contexts {
         contexts
     }
 
-    /// Calls that were counted without what is around them, and so many that an exception has ended.
-    pub(super) fn counted_alone(&mut self, tid: Tid, method: SubjectId, calls: u64, errors: u64) {
-        let call = Call { method, stack: StackId::default(), inlined: false };
-        let at = self.context(tid, Around::Cut(tid), call);
-        let amounts = match at.and_then(|at| self.node_mut(at)) {
-            Some(node) => &mut node.amounts,
-            None => self.beyond.entry((None, method)),
-        };
-        amounts.add(&Amounts { calls, errors, ..Amounts::default() });
-    }
-
-    /// Calls that woven code counted; tells their context.
+    /// Calls that woven code counted, and so many that an exception has ended; tells their context.
     pub(super) fn counted_in(&mut self, tid: Tid, within: Within, call: Call, calls: u64, errors: u64) -> ContextId {
         let method = call.method;
         let (at, caller) = match within {

@@ -38,12 +38,24 @@ struct Calls {
     trees: FastMap<(usize, u32), Within>,
 }
 
+impl Calls {
+    fn called(&mut self, method: SubjectId, calls: u64) {
+        let of_method = self.by_method.entry(method).or_default();
+        *of_method = of_method.saturating_add(calls);
+    }
+}
+
+/// A call of a method: here no place of it is known.
+fn call(method: SubjectId) -> Call {
+    Call { method, stack: StackId::default(), inlined: false }
+}
+
 impl Counts for Calls {
     type Kept = ContextId;
 
     fn begin(&mut self, thread: usize, method: SubjectId, around: Option<ContextId>) -> ContextId {
-        *self.by_method.entry(method).or_default() += 1;
-        self.contexts.call(number(thread), around, Call { method, stack: StackId::default(), inlined: false })
+        self.called(method, 1);
+        self.contexts.call(number(thread), around, call(method))
     }
 
     fn end(&mut self, _: usize, context: ContextId, ended: Ended) {
@@ -56,10 +68,9 @@ impl Counts for Calls {
     }
 
     fn counted(&mut self, thread: usize, method: SubjectId, calls: u64, errors: u64) {
-        let of_method = self.by_method.entry(method).or_default();
-        *of_method = of_method.saturating_add(calls);
+        self.called(method, calls);
         self.alone = self.alone.saturating_add(calls);
-        self.contexts.counted_alone(number(thread), method, calls, errors);
+        self.contexts.counted_in(number(thread), Within::NotKnown, call(method), calls, errors);
     }
 
     fn counted_in(&mut self, at: CountedIn<ContextId>, method: SubjectId, calls: u64, errors: u64) {
@@ -73,16 +84,14 @@ impl Counts for Calls {
             let Within::Context(ended) = around else { return };
             self.contexts.around(ended)
         } else {
-            let of_method = self.by_method.entry(method).or_default();
-            *of_method = of_method.saturating_add(calls);
+            self.called(method, calls);
             self.counted = self.counted.saturating_add(calls);
             if let Some(Within::Context(known)) = self.trees.get(&key).copied()
                 && self.contexts.counted_again(known, calls, errors)
             {
                 return;
             }
-            let call = Call { method, stack: StackId::default(), inlined: false };
-            Within::Context(self.contexts.counted_in(number(at.thread), around, call, calls, errors))
+            Within::Context(self.contexts.counted_in(number(at.thread), around, call(method), calls, errors))
         };
         if self.trees.len() < CONTEXTS {
             self.trees.insert(key, within);

@@ -75,7 +75,7 @@ pub fn write(report: &Report, options: &TextOptions, screen: Screen<'_>, out: &m
     let details = if is_glance {
         shorten(glance, room, options)
     } else {
-        details(in_order(&report.sections, first), options, room, is_asked.then_some(is_tight))?
+        details(in_order(&report.sections, first), options, room, [is_asked, is_tight])?
     };
     [head, time, findings, details, foot].iter().flatten().try_for_each(|line| writeln!(out, "{line}"))
 }
@@ -231,14 +231,13 @@ fn in_order<'a>(sections: &'a [Section], first: &[&str]) -> Vec<&'a Section> {
 }
 
 /// Figures and tables of few lenses: the first has as much room as it wants, but for some lines for each of the others. Where it was asked
-/// for by name, which may be tight, the others have what it leaves.
+/// for by name, the others have what it leaves; on a tight screen that is nothing before it ends.
 fn details(
     sections: Vec<&Section>,
     options: &TextOptions,
     room: usize,
-    asked: Option<bool>,
+    [is_asked, is_tight]: [bool; 2],
 ) -> io::Result<Vec<String>> {
-    let is_tight = asked == Some(true);
     let options = TextOptions { rows: options.rows.min(ROWS), ..*options };
     let mut left = room;
     let mut out = Vec::new();
@@ -247,11 +246,16 @@ fn details(
         behind -= 1;
         let lines = block(&options, |page| page.brief(section, is_tight))?;
         // Where there is no room for all, the first ones are shown.
-        let kept = match asked {
-            Some(is_tight) if at == 0 => Some(left.saturating_sub(ANSWER).min(behind * LEAST)).filter(|_| !is_tight),
-            _ => Some(behind * LEAST).filter(|kept| !is_tight && left >= kept + FEWEST),
+        let wanted = behind * LEAST;
+        let kept = if is_tight {
+            0
+        } else if is_asked && at == 0 {
+            wanted.min(left.saturating_sub(ANSWER))
+        } else if left >= wanted + FEWEST {
+            wanted
+        } else {
+            0
         };
-        let kept = kept.unwrap_or(0);
         let lines = shorten(lines, left - kept, &options);
         left = left.saturating_sub(lines.len());
         out.extend(lines);
