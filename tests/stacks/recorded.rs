@@ -62,6 +62,7 @@ impl Recorded {
             | Item::Coverage(_)
             | Item::Inside(_)
             | Item::Look(_)
+            | Item::Ended(_)
             | Item::End(_) => {}
         }
     }

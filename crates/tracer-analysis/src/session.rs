@@ -128,6 +128,11 @@ impl Session {
             }
             Item::Guard(guard) => self.guard(guard),
             Item::Thread(ThreadName { tid, name }) => self.define_thread(*tid, name),
+            Item::Ended(threads) => {
+                if self.ended.hear_of(threads) {
+                    self.threads_ended();
+                }
+            }
             Item::Frame(frame) => {
                 if self.kept.admits(Kind::Frames, frame.frame.bytes()) {
                     self.stacks.define_frame(frame.clone());

@@ -353,6 +353,8 @@ pub enum Item<'a> {
     Guard(GuardAction),
     /// A thread was seen for the first time, or has a new name.
     Thread(ThreadName),
+    /// Threads that have ended, where no events say so: what comes under their ids from now on is of others.
+    Ended(Vec<Tid>),
     /// A frame that stacks refer to by its number; before the first stack that does.
     Frame(FrameDefinition),
     /// A stack that events refer to by its id.

@@ -76,3 +76,13 @@ fn calls_of_threads_that_ended_are_summed_up_and_none_is_missing() -> Result<()>
     }
     Ok(())
 }
+
+/// No site is at the ends of threads there. jtrace looks for those that ended, so tables by thread do not grow with each.
+#[test]
+fn threads_that_ended_are_summed_up_where_no_lens_sees_their_ends() -> Result<()> {
+    let jdk = &jdk::all()?[1];
+    let (report, _) = Run::new(jdk, "Ending", &["-l", "alloc"]).times(0, 3).report()?;
+    let notes = report.section("alloc")?["notes"].to_string();
+    ensure!(notes.contains("(ended threads)"), "no note: {notes}");
+    Ok(())
+}

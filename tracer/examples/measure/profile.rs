@@ -47,6 +47,7 @@ pub(crate) fn print(file: &Path) -> Result<()> {
         | Item::Counters(_)
         | Item::Guard(_)
         | Item::Thread(_)
+        | Item::Ended(_)
         | Item::Subject(_)
         | Item::Inside(_)
         | Item::Tallies(_)

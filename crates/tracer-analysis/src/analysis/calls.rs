@@ -172,6 +172,7 @@ impl Analysis for Calls {
 
     fn threads_ended(&mut self, ended: &EndedThreads) {
         self.woven.threads_ended(ended);
+        self.shadow.forget(ended);
         if let Some(numbers) = self.contexts.sum_up(ended) {
             self.shadow.change_data(|context| context.renumbered(&numbers));
         }

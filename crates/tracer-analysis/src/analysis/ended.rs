@@ -29,6 +29,16 @@ impl EndedThreads {
             }
             _ => return false,
         }
+        self.are_many()
+    }
+
+    /// The same of threads whose ends are no events.
+    pub fn hear_of(&mut self, threads: &[Tid]) -> bool {
+        self.lately.extend(threads);
+        self.are_many()
+    }
+
+    fn are_many(&self) -> bool {
         self.lately.len() >= AT_A_TIME
     }
 

@@ -186,6 +186,7 @@ impl Analysis for Methods {
         self.seen.pairs.sum_up(ended);
         self.woven.threads_ended(ended);
         self.seen.stacks.sum_up(ended);
+        self.shadow.forget(ended);
     }
 
     fn start(&mut self, start_ns: u64) {

@@ -7,7 +7,7 @@
 //! compiled while it runs goes on in a frame of another size. At the same pointer it is one frame of C1's code with what that has inlined. Such a frame was left by an exception. Its end is the time of the last exception that was seen to leave a frame
 //! since, else that of the event that showed it.
 
-use super::table::FastMap;
+use super::{ended::EndedThreads, table::FastMap};
 use crate::event::{SubjectId, Tid};
 
 /// Most threads whose frames are remembered.
@@ -270,6 +270,11 @@ impl<T: Copy> Shadow<T> {
         while !thread.frames.is_empty() {
             self.frames -= thread.lose(end_ns, how, &mut self.counts, sink);
         }
+    }
+
+    /// Threads that ended are forgotten, unless a call is under way there whose end was lost.
+    pub(super) fn forget(&mut self, ended: &EndedThreads) {
+        self.threads.retain(|tid, thread| !thread.frames.is_empty() || !ended.is_long_gone(*tid));
     }
 
     /// Number of calls under way.

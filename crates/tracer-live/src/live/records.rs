@@ -63,6 +63,9 @@ impl Live {
             for name in [threads.name(record), threads.holder_name(record)].into_iter().flatten() {
                 sink(Item::Thread(name));
             }
+            if let Some(ended) = threads.take_ended() {
+                sink(Item::Ended(ended));
+            }
             sink(Item::Record(record));
         });
     }

@@ -29,6 +29,8 @@ pub(super) struct Threads {
     seen: HashMap<Tid, Named>,
     /// How many are remembered when it is looked next which of them have ended.
     look_at: usize,
+    /// Those that were found to have ended, and are not told yet.
+    ended: Vec<Tid>,
 }
 
 /// Whose name a thread has.
@@ -44,7 +46,7 @@ enum Named {
 
 impl Threads {
     pub(super) fn new(pid: Option<NonZeroU32>) -> Self {
-        Self { pid, seen: HashMap::new(), look_at: MANY_THREADS }
+        Self { pid, seen: HashMap::new(), look_at: MANY_THREADS, ended: Vec::new() }
     }
 
     /// The name of the thread that a record comes from, where it is new: to be put before the record. A start says that
@@ -83,7 +85,9 @@ impl Threads {
     /// Forgets threads that have ended, and all where too many live.
     fn forget_ended(&mut self) {
         match self.pid.and_then(|pid| alive(pid.get())) {
-            Some(alive) => self.seen.retain(|tid, _| alive.contains(&tid.0)),
+            Some(alive) => {
+                self.ended.extend(self.seen.extract_if(|tid, _| !alive.contains(&tid.0)).map(|(tid, _)| tid));
+            }
             None => self.seen.clear(),
         }
         if self.seen.len() >= MAX_THREADS {
@@ -91,6 +95,11 @@ impl Threads {
         }
         self.seen.shrink_to(MANY_THREADS);
         self.look_at = (2 * self.seen.len()).clamp(MANY_THREADS, MAX_THREADS);
+    }
+
+    /// Threads that ended since the last time this was asked. They are looked for where many came, and not at once.
+    pub(super) fn take_ended(&mut self) -> Option<Vec<Tid>> {
+        (!self.ended.is_empty()).then(|| std::mem::take(&mut self.ended))
     }
 
     /// The whole name of a thread as it was at a moment, where that is news. Whoever has its id since then has another name.
@@ -191,6 +200,9 @@ mod tests {
             }
             assert!(threads.seen.len() <= MANY_THREADS, "none of them lives");
         }
+        let ended = threads.take_ended().expect("none of them lives");
+        assert!(ended.len() > 150_000 && !ended.contains(&own), "{}", ended.len());
+        assert_eq!(threads.take_ended(), None, "they are told once");
         assert_eq!(threads.seen.get(&own), Some(&Named::Whole), "it lives");
     }
 

@@ -40,6 +40,7 @@ const TAG_TALLIES: u32 = 10;
 const TAG_COVERAGE: u32 = 11;
 const TAG_INSIDE: u32 = 12;
 const TAG_LOOK: u32 = 13;
+const TAG_ENDED: u32 = 14;
 
 /// Records are gathered into sections of about this size.
 const RECORDS_BYTES: usize = 64 << 10;
@@ -154,6 +155,7 @@ impl<W: Write> Recorder<W> {
             Item::Counters(counters) => self.section(TAG_COUNTERS, counters),
             Item::Guard(guard) => self.section(TAG_GUARD, guard),
             Item::Thread(thread) => self.section(TAG_THREAD, thread),
+            Item::Ended(threads) => self.section(TAG_ENDED, threads),
             Item::Frame(frame) => self.section(TAG_FRAME, frame),
             Item::Stack(stack) => self.section(TAG_STACK, stack),
             Item::Subject(subject) => self.section(TAG_SUBJECT, subject),
@@ -261,6 +263,7 @@ impl<R: Read> Recording<R> {
                 TAG_COUNTERS if latest_ns.is_some() => sink(Item::Counters(self.parse(at, &payload)?)),
                 TAG_GUARD if latest_ns.is_some() => sink(Item::Guard(self.parse(at, &payload)?)),
                 TAG_THREAD if latest_ns.is_some() => sink(Item::Thread(self.parse(at, &payload)?)),
+                TAG_ENDED if latest_ns.is_some() => sink(Item::Ended(self.parse(at, &payload)?)),
                 TAG_FRAME if latest_ns.is_some() => sink(Item::Frame(self.parse(at, &payload)?)),
                 TAG_STACK if latest_ns.is_some() => sink(Item::Stack(self.parse(at, &payload)?)),
                 TAG_SUBJECT if latest_ns.is_some() => sink(Item::Subject(self.parse(at, &payload)?)),

@@ -97,8 +97,35 @@ fn life(tid: Tid) -> Vec<Payload> {
 
 #[test]
 fn no_lens_keeps_anything_of_each_thread_of_a_day() {
+    held_in_a_day(Lens::ALL, life, EndedThreads::hear);
+}
+
+/// Where no site is at the ends of threads, a session is told of them: of many at once.
+#[test]
+fn no_lens_keeps_anything_of_each_thread_of_a_day_whose_end_is_no_event() {
+    let mut ended = Vec::new();
+    let lenses: Vec<Lens> = Lens::ALL.iter().copied().filter(|lens| *lens != Lens::Threads).collect();
+    held_in_a_day(
+        &lenses,
+        |tid| life(tid).into_iter().filter(|payload| !matches!(payload, Payload::Thread { .. })).collect(),
+        |threads, event| {
+            if !ended.contains(&event.tid) {
+                ended.push(event.tid);
+            }
+            // The last one lives.
+            ended.len() > 4 && threads.hear_of(&ended.drain(..4).collect::<Vec<_>>())
+        },
+    );
+}
+
+/// Lives threads of an hour and of a day, and fails where any lens holds more after them; `hears` says whether many have ended.
+fn held_in_a_day(
+    lenses: &[Lens],
+    life: impl Fn(Tid) -> Vec<Payload>,
+    mut hears: impl FnMut(&mut EndedThreads, &Event) -> bool,
+) {
     let mut grown = Vec::new();
-    for lens in Lens::ALL {
+    for lens in lenses {
         let (mut analyses, mut threads) = (analysis::all(&[*lens]), EndedThreads::default());
         let [analysis] = &mut *analyses else { panic!("one") };
         let mut most_in = |tids: std::ops::Range<u32>| {
@@ -107,7 +134,7 @@ fn no_lens_keeps_anything_of_each_thread_of_a_day() {
                     let time_ns = u64::from(tid.0) * 1000 + step;
                     let event = Event { time_ns, tid, site: SiteId(0), stack: StackId(step % 4), payload };
                     analysis.event(&event);
-                    if threads.hear(&event) {
+                    if hears(&mut threads, &event) {
                         analysis.threads_ended(&threads);
                         threads.forget();
                     }

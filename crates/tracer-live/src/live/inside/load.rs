@@ -17,8 +17,10 @@ use crate::{
 
 /// Words of a batch that are looked at.
 const LOOK_WORDS: u32 = 256;
-/// Most buffers that are followed: as many threads as clients are told of.
-const MAX_BUFFERS: usize = 1 << 16;
+/// Most buffers of which words came lately, twice as many as there are at a time; those before them are forgotten.
+const MAX_LATELY: usize = 8192;
+/// Most classes of objects of which it is known how many are not tracked.
+const MAX_SAID: usize = 1 << 16;
 /// Most places of which marks are kept before they are known, and most marks of each.
 const MAX_EARLY: usize = 256;
 const MAX_EARLY_OF_PLACE: usize = 1024;
@@ -37,6 +39,24 @@ struct Did {
     illegal: u64,
 }
 
+/// Which words came out of each buffer so far. A program that makes threads without end has new buffers without end.
+#[derive(Debug, Default)]
+struct Buffers {
+    lately: HashMap<u32, Range<u64>>,
+    before: HashMap<u32, Range<u64>>,
+}
+
+impl Buffers {
+    /// Those of a buffer; none before a first one, where it is not known.
+    fn known(&mut self, buffer: u32, first: u64) -> &mut Range<u64> {
+        if self.lately.len() >= MAX_LATELY && !self.lately.contains_key(&buffer) {
+            self.before = std::mem::take(&mut self.lately);
+        }
+        let before = &mut self.before;
+        self.lately.entry(buffer).or_insert_with(|| before.remove(&buffer).unwrap_or(first..first))
+    }
+}
+
 /// What everything did since the last step.
 pub(super) struct Loads {
     costs: Costs,
@@ -48,8 +68,7 @@ pub(super) struct Loads {
     /// Marks of places that are not known yet: a ring buffer can be faster than the library's words about what it has woven.
     early: HashMap<u32, Vec<(Mark, f64)>>,
     did: Vec<Did>,
-    /// Which words came out of each buffer so far.
-    buffers: HashMap<u32, Range<u64>>,
+    buffers: Buffers,
     /// Words of a buffer that came out before a batch that has none: they are lost, or on their way in the ring buffer of another CPU.
     unexplained: HashMap<u32, u64>,
     /// Words that the kernel kept back: woven code wrote them all the same.
@@ -84,7 +103,7 @@ impl Loads {
             places: Vec::new(),
             early: HashMap::new(),
             did: vec![Did::default(); telling.len()],
-            buffers: HashMap::new(),
+            buffers: Buffers::default(),
             unexplained: HashMap::new(),
             kept_back: 0,
             marks: HashMap::new(),
@@ -121,7 +140,7 @@ impl Loads {
                     self.take_mark(&mark, scale);
                 }
             }
-            Inside::Sampled(sampled) if self.said.len() < MAX_BUFFERS => {
+            Inside::Sampled(sampled) if self.said.len() < MAX_SAID => {
                 let before = self.said.insert((sampled.property, sampled.class), sampled.not_tracked).unwrap_or(0);
                 let of = usize::from(sampled.property).checked_sub(1).and_then(|at| self.not_tracked.get_mut(at));
                 if let Some(of) = of {
@@ -146,7 +165,7 @@ impl Loads {
                 self.bytes += record.len() as u64;
                 self.kept_back += u64::from(kept_back);
                 self.take_batch(record, buffer, first, count);
-                self.buffers.entry(buffer).and_modify(|known| known.end += u64::from(kept_back));
+                self.buffers.known(buffer, first).end += u64::from(kept_back);
             }
             Payload::IllegalTransition { place, .. } => {
                 if let Some(did) = self.did(place) {
@@ -159,11 +178,8 @@ impl Loads {
 
     fn take_batch(&mut self, record: &[u8], buffer: u32, first: u64, count: u32) {
         let end = first.saturating_add(count.into());
-        if self.buffers.len() >= MAX_BUFFERS && !self.buffers.contains_key(&buffer) {
-            self.buffers.clear();
-        }
         // Batches of two CPUs' ring buffers come in any order.
-        let known = self.buffers.entry(buffer).or_insert(first..first);
+        let known = self.buffers.known(buffer, first);
         let mut words = end.saturating_sub(known.end) + known.start.saturating_sub(first);
         *known = known.start.min(first)..known.end.max(end);
         if count == 0 {
@@ -445,13 +461,14 @@ mod tests {
     #[test]
     fn made_up_buffers_and_places_are_not_kept_without_end() {
         let mut loads = loads();
-        for number in 0..u32::try_from(3 * MAX_BUFFERS).expect("few") {
+        for number in 0..200_000 {
             loads.take(&record(number, 0, &[enter(number % 60_000 + 100)]));
         }
         for _ in 0..3 * MAX_EARLY_OF_PLACE {
             loads.take(&record(1, 0, &[enter(100)]));
         }
-        assert!(loads.buffers.len() <= MAX_BUFFERS, "{}", loads.buffers.len());
+        let buffers = loads.buffers.lately.len() + loads.buffers.before.len();
+        assert!(buffers <= 2 * MAX_LATELY, "{buffers}");
         let most = loads.early.values().map(Vec::len).max();
         assert!(
             loads.early.len() <= MAX_EARLY && most <= Some(MAX_EARLY_OF_PLACE),
