@@ -1,43 +1,61 @@
 //! The tree of calling contexts of a thread: memory that `JtraceContexts` writes, and what was told of it.
 //!
-//! Only its thread writes the tree. The library makes it, makes it larger while that thread waits for it, and reads what was counted.
+//! Only its thread writes the tree. The library makes it, gives it more room while that thread waits for it, and reads what was counted.
+//! Addresses are reserved for all that a tree can have, so it never moves: nodes have their memory from the beginning on, and the tables
+//! of their children from the end on.
 
-use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering};
+use std::{
+    ops::Range,
+    ptr,
+    sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering},
+};
 
+use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
 use tracer_common::marks::{Context, Word, WordKind};
 
-use super::{Memory, discard, map};
+use super::{Memory, discard};
 
-/// Bytes of the trees of all threads together; a context takes 40.
+/// Bytes of the trees of all threads together, and for which one tree has addresses.
 pub(super) const MOST_BYTES: usize = 64 << 20;
 /// Contexts that are told at once, half a megabyte: each time for all threads together. A thread can have a million.
 pub(super) const CONTEXTS_AT_ONCE: usize = 1 << 14;
 /// Words with which a context is told.
 pub(super) const TOLD_WORDS: usize = 4;
-/// Contexts for which a tree has room at first.
-const LEAST: usize = 256;
+/// Bytes that nodes have at first, and tables.
+const NODES_AT_FIRST: usize = 8 << 10;
+const TABLES_AT_FIRST: usize = 4 << 10;
+/// The most that is added to either at a time, unless more is asked for.
+const MOST_AT_A_TIME: usize = 1 << 20;
 
 /// As `JtraceContexts` has them: fields of the header, of a node, and nodes that are there from the beginning.
 const CURRENT: usize = 0;
-const USED: usize = 4;
-const CAPACITY: usize = 8;
-const IS_FULL: usize = 20;
-const EPOCH: usize = 24;
+const EPOCH: usize = 4;
+const USED: usize = 8;
+const NODES_END: usize = 12;
+const TABLES: usize = 16;
+const TABLES_FLOOR: usize = 20;
+const WANTED: usize = 24;
+const IS_FULL: usize = 28;
 const HEADER_BYTES: usize = 64;
 const PLACE: usize = 0;
 const PARENT: usize = 4;
-const CALLS: usize = 16;
-const ERRORS: usize = 24;
+const CALLS: usize = 8;
+const ONLY: usize = 16;
+const TABLE: usize = 24;
 const NODE_BYTES: usize = 32;
-const INDEX_BYTES: usize = 8;
+const ROOT: usize = 0;
 const AGAIN: usize = 2;
 const FIRST: usize = 3;
+/// Numbers of pauses have the sign, so that what code keeps of them is negative.
+const SIGN: u32 = 1 << 31;
 /// What was told of a context that was not told yet: it is, also where nothing is counted in it yet, as others can be within it.
-const UNTOLD: [i64; 2] = [-1; 2];
-/// What is given back at a time. No tree is smaller.
+const UNTOLD: i64 = -1;
+/// What memory is taken and given back by.
 const PAGE: usize = 4096;
 /// The sign of a place that stands for the end of its region.
 const LEFT: u32 = 1 << 31;
+/// What stands in the place of what counts by how many exceptions the node around it was left.
+const ERRORS: u32 = 1 << 30;
 
 /// Bytes of all trees at present.
 static BYTES: AtomicUsize = AtomicUsize::new(0);
@@ -45,29 +63,39 @@ static BYTES: AtomicUsize = AtomicUsize::new(0);
 /// The tree of a thread.
 pub(super) struct Contexts {
     pub(super) base: usize,
-    capacity: usize,
-    /// What was told of each context: entered, and left by an exception.
-    told: Vec<[i64; 2]>,
+    /// Where nodes end that have memory, and where tables begin.
+    memory: Range<usize>,
+    /// What was told of each node.
+    told: Vec<i64>,
     /// Which one is looked at next.
     next: usize,
-}
-
-const fn bytes(capacity: usize) -> usize {
-    HEADER_BYTES + capacity * (NODE_BYTES + INDEX_BYTES)
 }
 
 impl Contexts {
     /// An empty tree; nothing where there is no room.
     pub(super) fn new() -> Option<Self> {
-        let tree = Self { base: mapped(LEAST)?, capacity: LEAST, told: Vec::new(), next: FIRST };
+        let base = reserved()?;
+        let mut tree = Self { base, memory: 0..MOST_BYTES, told: Vec::new(), next: FIRST };
+        if !tree.add_nodes(NODES_AT_FIRST) || !tree.add_tables(TABLES_AT_FIRST) {
+            tree.release();
+            return None;
+        }
+        tree.header(EPOCH).store(SIGN, Ordering::Relaxed);
         tree.begin();
         Some(tree)
     }
 
     fn begin(&self) {
+        for number in 0..FIRST {
+            self.node(number, TABLE).store(self::number(at(number) + ONLY), Ordering::Relaxed);
+        }
         self.node(AGAIN, PLACE).store(LEFT, Ordering::Relaxed);
-        self.header(CAPACITY).store(number(self.capacity), Ordering::Relaxed);
-        self.header(USED).store(number(FIRST), Ordering::Release);
+        for field in [WANTED, IS_FULL] {
+            self.header(field).store(0, Ordering::Relaxed);
+        }
+        self.header(TABLES).store(number(MOST_BYTES), Ordering::Relaxed);
+        self.header(CURRENT).store(number(at(ROOT)), Ordering::Relaxed);
+        self.header(USED).store(number(at(FIRST)), Ordering::Release);
     }
 
     fn header(&self, field: usize) -> &'static AtomicU32 {
@@ -75,56 +103,80 @@ impl Contexts {
     }
 
     fn node(&self, number: usize, field: usize) -> &'static AtomicU32 {
-        Memory::half(self.base + HEADER_BYTES + number * NODE_BYTES + field)
+        Memory::half(self.base + at(number) + field)
     }
 
-    fn counter(&self, number: usize, field: usize) -> &'static AtomicI64 {
-        Memory::word(self.base + HEADER_BYTES + number * NODE_BYTES + field)
+    fn calls(&self, number: usize) -> &'static AtomicI64 {
+        Memory::word(self.base + at(number) + CALLS)
     }
 
-    fn index(&self, at: usize) -> &'static AtomicU32 {
-        Memory::half(self.base + HEADER_BYTES + self.capacity * NODE_BYTES + at * 4)
-    }
-
-    /// How many contexts there are. The header is memory of a program that may be broken.
+    /// How many nodes there are. The header is memory of a program that may be broken.
     fn used(&self) -> usize {
-        (self.header(USED).load(Ordering::Acquire) as usize).min(self.capacity)
+        let used = self.header(USED).load(Ordering::Acquire) as usize;
+        used.min(self.memory.start).saturating_sub(HEADER_BYTES) / NODE_BYTES
     }
 
-    /// Whether there is room for one more.
+    /// Whether there is room for one more, and for what is wanted for a table.
     pub(super) fn has_room(&self) -> bool {
-        self.used() < self.capacity
+        at(self.used()) + NODE_BYTES <= self.memory.start && self.tables_lack().is_none()
     }
 
-    /// Makes it twice as large, and says whether there was room; its thread waits for this.
+    /// How many bytes there are too few for the table that is wanted.
+    fn tables_lack(&self) -> Option<usize> {
+        let wanted = self.header(WANTED).load(Ordering::Relaxed) as usize;
+        let free = (self.header(TABLES).load(Ordering::Relaxed) as usize).saturating_sub(self.memory.end);
+        wanted.checked_sub(free).filter(|lack| *lack > 0)
+    }
+
+    /// Gives it more room, and says whether there was any; its thread waits for this.
     pub(super) fn grow(&mut self) -> bool {
-        let capacity = 2 * self.capacity;
-        let Some(base) = mapped(capacity) else {
+        let step = |bytes: usize| bytes.min(MOST_AT_A_TIME);
+        let has_nodes = at(self.used()) + NODE_BYTES <= self.memory.start || self.add_nodes(step(self.memory.start));
+        let has_tables = self.tables_lack().is_none_or(|lack| {
+            let bytes = step(MOST_BYTES - self.memory.end).max(lack.next_multiple_of(PAGE));
+            self.add_tables(bytes) || self.add_tables(lack.next_multiple_of(PAGE))
+        });
+        self.header(WANTED).store(0, Ordering::Relaxed);
+        let has_room = has_nodes && has_tables;
+        if !has_room {
             self.header(IS_FULL).store(1, Ordering::Relaxed);
+        }
+        has_room
+    }
+
+    fn add_nodes(&mut self, bytes: usize) -> bool {
+        let end = self.memory.start + bytes;
+        let is_there = end <= self.memory.end && self.take(self.memory.start, bytes);
+        if is_there {
+            self.memory.start = end;
+            self.header(NODES_END).store(number(end), Ordering::Relaxed);
+        }
+        is_there
+    }
+
+    fn add_tables(&mut self, bytes: usize) -> bool {
+        let Some(floor) = self.memory.end.checked_sub(bytes).filter(|floor| *floor >= self.memory.start) else {
             return false;
         };
-        let larger = Self { base, capacity, told: std::mem::take(&mut self.told), next: self.next };
-        for at in (0..HEADER_BYTES + self.used() * NODE_BYTES).step_by(8) {
-            Memory::word(base + at).store(Memory::word(self.base + at).load(Ordering::Relaxed), Ordering::Relaxed);
+        let is_there = self.take(floor, bytes);
+        if is_there {
+            self.memory.end = floor;
+            self.header(TABLES_FLOOR).store(number(floor), Ordering::Relaxed);
         }
-        larger.header(CAPACITY).store(number(capacity), Ordering::Relaxed);
-        for at in FIRST..self.used() {
-            larger.enter_index(at);
-        }
-        let smaller = std::mem::replace(self, larger);
-        smaller.release();
-        true
+        is_there
     }
 
-    fn enter_index(&self, at: usize) {
-        let [parent, place] = [PARENT, PLACE].map(|field| self.node(at, field).load(Ordering::Relaxed));
-        let mask = 2 * self.capacity - 1;
-        let hash = parent.wrapping_mul(31).wrapping_add(place).wrapping_mul(0x9e37_79b1) >> 8;
-        let mut to = hash as usize & mask;
-        while self.index(to).load(Ordering::Relaxed) != 0 {
-            to = (to + 1) & mask;
+    /// Takes memory for a part of its addresses, as long as all trees together stay within their bound.
+    fn take(&self, from: usize, bytes: usize) -> bool {
+        if BYTES.fetch_add(bytes, Ordering::Relaxed) + bytes <= MOST_BYTES {
+            let at = ptr::with_exposed_provenance_mut(self.base + from);
+            // SAFETY: a part of what was reserved for this tree.
+            if unsafe { mprotect(at, bytes, MprotectFlags::READ | MprotectFlags::WRITE) }.is_ok() {
+                return true;
+            }
         }
-        self.index(to).store(number(at), Ordering::Relaxed);
+        BYTES.fetch_sub(bytes, Ordering::Relaxed);
+        false
     }
 
     /// From the first one on: all are to be told.
@@ -145,41 +197,47 @@ impl Contexts {
                 self.next = at;
                 break;
             }
-            let now = [CALLS, ERRORS].map(|field| self.counter(at, field).load(Ordering::Relaxed));
-            let [place, parent] = [PLACE, PARENT].map(|field| self.node(at, field).load(Ordering::Relaxed));
+            let [place, parent] = self.place_and_parent(at);
+            let calls = self.calls(at).load(Ordering::Relaxed);
             let Some(told) = self.told.get_mut(at) else { continue };
-            let what = if place & LEFT == 0 { Context::Region } else { Context::Left };
             // Where nothing is counted, what is around others is told once.
-            let now = if what == Context::Region { now } else { [1, 0] };
+            let now = if place & LEFT == 0 { calls } else { 0 };
             if now == *told {
                 continue;
             }
-            let counted =
-                |field: usize| if what == Context::Region { now[field].wrapping_sub(told[field].max(0)) } else { 0 };
-            words.push(Word::new(WordKind::Context, what as u8, place & !LEFT, number(at)).0);
-            words.push(parent.into());
-            words.extend([counted(0), counted(1)].map(i64::cast_unsigned));
+            let counted = now.wrapping_sub((*told).max(0)).cast_unsigned();
             *told = now;
+            words.extend(match place {
+                ERRORS => {
+                    let of = number_at(parent).min(used);
+                    let [place, parent] = self.place_and_parent(of);
+                    told_as(Context::Region, place, of, parent, [0, counted])
+                }
+                _ if place & LEFT == 0 => told_as(Context::Region, place, at, parent, [counted, 0]),
+                _ => told_as(Context::Left, place & !LEFT, at, parent, [0, 0]),
+            });
         }
+    }
+
+    fn place_and_parent(&self, number: usize) -> [u32; 2] {
+        [PLACE, PARENT].map(|field| self.node(number, field).load(Ordering::Relaxed))
     }
 
     /// Goes on after a pause: what is around the regions that come next is not known.
     pub(super) fn pause(&self) {
         self.header(EPOCH).fetch_add(1, Ordering::Relaxed);
-        self.header(CURRENT).store(number(AGAIN), Ordering::Release);
+        self.header(CURRENT).store(number(at(AGAIN)), Ordering::Release);
     }
 
-    /// Forgets everything, for a new visit; nothing is counted at present. It keeps its memory and its size: a thread that lost its CPU in
-    /// the middle of a step may go on with that.
+    /// Forgets everything, for a new visit; nothing is counted at present. It keeps its room: a thread that lost its CPU in the middle of
+    /// a step may go on with that.
     pub(super) fn forget(&mut self) {
         self.header(EPOCH).fetch_add(1, Ordering::Relaxed);
         for at in (HEADER_BYTES..PAGE).step_by(8) {
             Memory::word(self.base + at).store(0, Ordering::Relaxed);
         }
-        discard(self.base + PAGE, bytes(self.capacity) - PAGE);
-        for field in [CURRENT, IS_FULL] {
-            self.header(field).store(0, Ordering::Relaxed);
-        }
+        discard(self.base + PAGE, self.memory.start - PAGE);
+        discard(self.base + self.memory.end, MOST_BYTES - self.memory.end);
         self.told.clear();
         self.next = FIRST;
         self.begin();
@@ -187,21 +245,33 @@ impl Contexts {
 
     /// Gives its memory back; nobody knows it any more.
     pub(super) fn release(self) {
-        super::unmap(self.base, bytes(self.capacity));
-        BYTES.fetch_sub(bytes(self.capacity), Ordering::Relaxed);
+        super::unmap(self.base, MOST_BYTES);
+        BYTES.fetch_sub(self.memory.start + MOST_BYTES - self.memory.end, Ordering::Relaxed);
     }
 }
 
-/// Memory for so many contexts, as long as all trees together stay within their bound.
-fn mapped(capacity: usize) -> Option<usize> {
-    let bytes = bytes(capacity);
-    if BYTES.fetch_add(bytes, Ordering::Relaxed) + bytes <= MOST_BYTES
-        && let Some(base) = map(bytes)
-    {
-        return Some(base);
-    }
-    BYTES.fetch_sub(bytes, Ordering::Relaxed);
-    None
+/// The words that tell of a context: entered, and left by an exception.
+fn told_as(what: Context, place: u32, at: usize, parent: u32, [calls, errors]: [u64; 2]) -> [u64; TOLD_WORDS] {
+    [Word::new(WordKind::Context, what as u8, place, number(at)).0, number_at(parent) as u64, calls, errors]
+}
+
+/// Where a node lies in its tree.
+const fn at(number: usize) -> usize {
+    HEADER_BYTES + number * NODE_BYTES
+}
+
+/// Which node lies there.
+fn number_at(at: u32) -> usize {
+    (at as usize).saturating_sub(HEADER_BYTES) / NODE_BYTES
+}
+
+/// Addresses for a tree: what reads or writes there ends the program until memory is taken for them.
+fn reserved() -> Option<usize> {
+    // SAFETY: a new mapping of its own.
+    let mapped = unsafe {
+        mmap_anonymous(ptr::null_mut(), MOST_BYTES, ProtFlags::empty(), MapFlags::PRIVATE | MapFlags::NORESERVE)
+    };
+    mapped.ok().map(<*mut std::ffi::c_void>::expose_provenance)
 }
 
 fn number(number: usize) -> u32 {

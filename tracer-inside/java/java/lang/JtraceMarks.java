@@ -173,7 +173,8 @@ public final class JtraceMarks {
         long counters = counters(tid);
         if (counters == 0) return enteredElsewhere(on, place);
         if ((on & CONTEXTS) != 0) {
-            long around = JtraceContexts.entered(slot(tid), counters, place);
+            long tree = SLOTS[slot(tid) + SLOT_CONTEXTS];
+            long around = tree > REFUSED ? JtraceContexts.entered(tree, place) : JtraceContexts.enteredFirst(place);
             if (around != 0) return around;
         }
         counters = at(counters, place, ENTERED);
@@ -190,23 +191,35 @@ public final class JtraceMarks {
     /** The end of such a region. */
     public static void left(long counters, int place) {
         if (counters > ELSEWHERE) add(counters + at(0, 0, LEFT));
-        else if (counters < 0) leftContext(counters, place, false);
+        else if (counters < 0) leftContext(counters);
         else if (counters != 0) exit(place);
     }
 
     /** An exception leaves such a region. */
     public static void threw(long counters, int place) {
         if (counters > ELSEWHERE) add(counters + at(0, 0, THREW));
-        else if (counters < 0) leftContext(counters, place, true);
+        else if (counters < 0) threwContext(counters, place);
         else if (counters != 0) thrown(place);
     }
 
-    @DontInline
-    private static void leftContext(long around, int place, boolean thrown) {
-        long tid = U.getLong(Thread.currentThread(), TID);
-        long counters = counters(tid);
+    private static void leftContext(long kept) {
+        long tree = treeOf(U.getLong(Thread.currentThread(), TID));
         // Else the next region that is left further out goes back there.
-        if (counters != 0) JtraceContexts.left(slot(tid), counters, place, around, thrown);
+        if (tree > REFUSED) JtraceContexts.left(tree, kept);
+    }
+
+    @DontInline
+    private static void threwContext(long kept, int place) {
+        long tid = tid();
+        long tree = treeOf(tid);
+        if (tree > REFUSED) JtraceContexts.threw(tid, tree, place, kept);
+    }
+
+    /** The tree of a thread that has its slot, if it has one. */
+    @ForceInline
+    private static long treeOf(long tid) {
+        int slot = slot(tid);
+        return SLOTS[slot] == tid ? SLOTS[slot + SLOT_CONTEXTS] : 0;
     }
 
     /** The end of a region that was entered by no call of its own. */
@@ -216,7 +229,13 @@ public final class JtraceMarks {
         long tid = U.getLong(Thread.currentThread(), TID);
         long counters = counters(tid);
         if (counters == 0) both(on, place, EXIT);
-        else if ((on & CONTEXTS) == 0 || !JtraceContexts.passed(slot(tid), place)) count(counters, place, PASSED);
+        else if ((on & CONTEXTS) == 0 || !passedContext(tid, place)) count(counters, place, PASSED);
+    }
+
+    @ForceInline
+    private static boolean passedContext(long tid, int place) {
+        long tree = SLOTS[slot(tid) + SLOT_CONTEXTS];
+        return tree > REFUSED ? JtraceContexts.passed(tree, place) : JtraceContexts.passedFirst(place);
     }
 
     public static void passedThrown(int place) {
@@ -384,26 +403,26 @@ public final class JtraceMarks {
         long tid = U.getLong(Thread.currentThread(), TID);
         long counters = counters(tid);
         if (counters == 0) return false;
-        if ((on & CONTEXTS) == 0 || !inContext(slot(tid), place, which)) count(counters, place, which);
+        if ((on & CONTEXTS) == 0 || !inContext(tid, place, which)) count(counters, place, which);
         return true;
     }
 
     @ForceInline
-    private static boolean inContext(int slot, int place, int which) {
-        return which == ENTERED ? JtraceContexts.enter(slot, place) : JtraceContexts.leave(slot, place, which == THREW);
+    private static boolean inContext(long tid, int place, int which) {
+        return which == ENTERED ? JtraceContexts.enter(tid, place) : JtraceContexts.leave(tid, place, which == THREW);
     }
 
-    /** The tree of contexts of the thread that has a slot; 0 where there is no room for one. */
-    static long contexts(int slot) {
-        long tree = SLOTS[slot + SLOT_CONTEXTS];
-        if (tree == 0) tree = grow(slot);
+    /** The tree of contexts of a thread that has its slot; 0 where there is no room for one. */
+    static long contexts(long tid) {
+        long tree = SLOTS[slot(tid) + SLOT_CONTEXTS];
+        if (tree == 0) tree = grow(tid);
         return tree == REFUSED ? 0 : tree;
     }
 
     /** The same after it was given more room, if there is any. */
-    static long grow(int slot) {
-        long tree = contexts0(SLOTS[slot]);
-        SLOTS[slot + SLOT_CONTEXTS] = tree == 0 ? REFUSED : tree;
+    static long grow(long tid) {
+        long tree = contexts0(tid);
+        SLOTS[slot(tid) + SLOT_CONTEXTS] = tree == 0 ? REFUSED : tree;
         return tree;
     }
 
@@ -501,9 +520,14 @@ public final class JtraceMarks {
         if (SLOTS[slot + SLOT_HOME] == buffer) SLOTS[slot] = busy == 0 ? tid : -tid;
     }
 
+    /** The id of this thread. */
+    static long tid() {
+        return U.getLong(Thread.currentThread(), TID);
+    }
+
     /** The slot of a thread, unless another one has it. */
     @ForceInline
-    static int slot(long tid) {
+    private static int slot(long tid) {
         return ((int) tid & SLOTS_MASK) << 2;
     }
 
