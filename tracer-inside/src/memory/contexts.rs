@@ -39,10 +39,11 @@ const IS_FULL: usize = 28;
 const HEADER_BYTES: usize = 64;
 const PLACE: usize = 0;
 const PARENT: usize = 4;
-const CALLS: usize = 8;
+const TABLE: usize = 8;
 const ONLY: usize = 16;
-const TABLE: usize = 24;
 const NODE_BYTES: usize = 32;
+const CALLS: usize = 8;
+const ENTRY_BYTES: usize = 16;
 const ROOT: usize = 0;
 const AGAIN: usize = 2;
 const FIRST: usize = 3;
@@ -75,7 +76,7 @@ impl Contexts {
     /// An empty tree; nothing where there is no room.
     pub(super) fn new() -> Option<Self> {
         let base = reserved()?;
-        let mut tree = Self { base, memory: 0..MOST_BYTES, told: Vec::new(), next: FIRST };
+        let mut tree = Self { base, memory: 0..MOST_BYTES, told: Vec::new(), next: ROOT };
         if !tree.add_nodes(NODES_AT_FIRST) || !tree.add_tables(TABLES_AT_FIRST) {
             tree.release();
             return None;
@@ -104,10 +105,6 @@ impl Contexts {
 
     fn node(&self, number: usize, field: usize) -> &'static AtomicU32 {
         Memory::half(self.base + at(number) + field)
-    }
-
-    fn calls(&self, number: usize) -> &'static AtomicI64 {
-        Memory::word(self.base + at(number) + CALLS)
     }
 
     /// How many nodes there are. The header is memory of a program that may be broken.
@@ -181,46 +178,57 @@ impl Contexts {
 
     /// From the first one on: all are to be told.
     pub(super) fn begin_again(&mut self) {
-        self.next = FIRST;
+        self.next = ROOT;
     }
 
-    /// What was counted since the last time, of so many contexts at most. A context has a greater number than what is around it, so what is
-    /// around it was told before.
+    /// What was counted since the last time: of the children of so many nodes that there are about as many contexts as are asked for. A node
+    /// has a greater number than what is around it, so what is around a context was told before.
     pub(super) fn tell(&mut self, words: &mut Vec<u64>, most: usize) {
         let used = self.used();
         self.told.resize(used.max(self.told.len()), UNTOLD);
-        // What is around everything after a pause is not told: nothing is known of it.
-        let begin = if self.next < used { self.next } else { FIRST };
-        self.next = FIRST;
-        for at in begin..used {
+        let begin = if self.next < used { self.next } else { ROOT };
+        self.next = ROOT;
+        for node in begin..used {
             if words.len() >= most * TOLD_WORDS {
-                self.next = at;
+                self.next = node;
                 break;
             }
-            let [place, parent] = self.place_and_parent(at);
-            let calls = self.calls(at).load(Ordering::Relaxed);
-            let Some(told) = self.told.get_mut(at) else { continue };
-            // Where nothing is counted, what is around others is told once.
-            let now = if place & LEFT == 0 { calls } else { 0 };
-            if now == *told {
-                continue;
+            for entry in self.entries_of(node) {
+                self.tell_child(node, entry, words);
             }
-            let counted = now.wrapping_sub((*told).max(0)).cast_unsigned();
-            *told = now;
-            words.extend(match place {
-                ERRORS => {
-                    let of = number_at(parent).min(used);
-                    let [place, parent] = self.place_and_parent(of);
-                    told_as(Context::Region, place, of, parent, [0, counted])
-                }
-                _ if place & LEFT == 0 => told_as(Context::Region, place, at, parent, [counted, 0]),
-                _ => told_as(Context::Left, place & !LEFT, at, parent, [0, 0]),
-            });
         }
     }
 
-    fn place_and_parent(&self, number: usize) -> [u32; 2] {
-        [PLACE, PARENT].map(|field| self.node(number, field).load(Ordering::Relaxed))
+    /// Where the entries of a node's table lie. They are in memory of a program that may be broken.
+    fn entries_of(&self, node: usize) -> impl Iterator<Item = usize> + use<> {
+        let [table, mask] = halves(Memory::word(self.base + at(node) + TABLE)).map(|half| half as usize);
+        let end = table + mask + ENTRY_BYTES;
+        let is_there = end <= self.memory.start || (self.memory.end..=MOST_BYTES).contains(&table) && end <= MOST_BYTES;
+        let from = self.base + table;
+        (0..if is_there { mask / ENTRY_BYTES + 1 } else { 0 }).map(move |at| from + at * ENTRY_BYTES)
+    }
+
+    fn tell_child(&mut self, parent: usize, entry: usize, words: &mut Vec<u64>) {
+        let [place, child] = halves(Memory::word(entry));
+        let (place, child) = (!place, number_at(child));
+        let calls = Memory::word(entry + CALLS).load(Ordering::Relaxed);
+        // An empty entry has no child; the root is nobody's.
+        let Some(told) = self.told.get_mut(child).filter(|_| child != ROOT) else { return };
+        // Where nothing is counted, what is around others is told once.
+        let now = if place & LEFT == 0 { calls } else { 0 };
+        if now == *told {
+            return;
+        }
+        let counted = now.wrapping_sub((*told).max(0)).cast_unsigned();
+        *told = now;
+        words.extend(match place {
+            ERRORS => {
+                let [place, around] = [PLACE, PARENT].map(|field| self.node(parent, field).load(Ordering::Relaxed));
+                told_as(Context::Region, place, parent, number_at(around), [0, counted])
+            }
+            _ if place & LEFT == 0 => told_as(Context::Region, place, child, parent, [counted, 0]),
+            _ => told_as(Context::Left, place & !LEFT, child, parent, [0, 0]),
+        });
     }
 
     /// Goes on after a pause: what is around the regions that come next is not known.
@@ -239,7 +247,7 @@ impl Contexts {
         discard(self.base + PAGE, self.memory.start - PAGE);
         discard(self.base + self.memory.end, MOST_BYTES - self.memory.end);
         self.told.clear();
-        self.next = FIRST;
+        self.next = ROOT;
         self.begin();
     }
 
@@ -251,8 +259,14 @@ impl Contexts {
 }
 
 /// The words that tell of a context: entered, and left by an exception.
-fn told_as(what: Context, place: u32, at: usize, parent: u32, [calls, errors]: [u64; 2]) -> [u64; TOLD_WORDS] {
-    [Word::new(WordKind::Context, what as u8, place, number(at)).0, number_at(parent) as u64, calls, errors]
+fn told_as(what: Context, place: u32, at: usize, around: usize, [calls, errors]: [u64; 2]) -> [u64; TOLD_WORDS] {
+    [Word::new(WordKind::Context, what as u8, place, number(at)).0, around as u64, calls, errors]
+}
+
+/// The lower and the upper half of a word, which belong together.
+fn halves(word: &AtomicI64) -> [u32; 2] {
+    let word = word.load(Ordering::Acquire).cast_unsigned();
+    [word, word >> 32].map(|half| u32::try_from(half & 0xffff_ffff).unwrap_or(0))
 }
 
 /// Where a node lies in its tree.

@@ -12,8 +12,8 @@ import jdk.internal.vm.annotation.ForceInline;
  * <p>The tree lies outside of the heap ({@code tracer-inside/src/memory/contexts.rs}): a header, nodes of 32 bytes, and from the end on
  * tables of children. Whatever points into it is an offset. What finds no room is counted at its place alone.
  *
- * <p>A child is found by one look into its parent's table, nearly always: a processor that guesses which child comes next is often
- * wrong, and one that looks for it in a large table waits for memory.
+ * <p>What takes time is memory that is in no cache. So a child is found by one look into its parent's table, nearly always, and is counted
+ * there: its own node is looked at when something is entered within it.
  */
 final class JtraceContexts {
     private static final Unsafe U = Unsafe.getUnsafe();
@@ -36,16 +36,17 @@ final class JtraceContexts {
     private static final int BACK_TO = 36;
 
     /**
-     * A node: its place, its parent, how often it was entered, an entry for an only child, and where its table of children is. In
-     * the upper half of that stands how many bytes the table has, less those of one entry. The first table is that one entry.
+     * A node: its place, its parent, where its table of children is, and the entry of an only child. In the upper half of a table's
+     * offset stands how many bytes it has, less those of one entry. The first table is the node's own entry.
      */
     private static final int PLACE = 0;
     private static final int PARENT = 4;
-    private static final int CALLS = 8;
+    private static final int TABLE = 8;
     private static final int ONLY = 16;
-    private static final int TABLE = 24;
     private static final int NODE_BYTES = 32;
-    private static final int ENTRY_BYTES = 8;
+    /** An entry of a table: a child with its place, turned over so that it is not 0, and how often the child was entered. */
+    private static final int CALLS = 8;
+    private static final int ENTRY_BYTES = 16;
     /** Bytes of the smallest table that is none of these, and of the largest. */
     private static final int LEAST_BYTES = 4 * ENTRY_BYTES;
     private static final int MOST_BYTES = 1 << 19;
@@ -72,18 +73,18 @@ final class JtraceContexts {
      * A region is entered whose code keeps what is around it until it is left. Gives that, which is negative; 0 where there is no tree, and
      * it is counted at the place.
      */
-    @DontInline
+    @ForceInline
     static long entered(long tree, int place) {
         int current = U.getInt(tree + CURRENT);
-        int child = child(tree, current, place);
-        if (child == 0) return enteredFirst(place);
-        return goTo(tree, current, child);
+        long entry = entry(tree, current, place);
+        if (entry == 0) return enteredFirst(place);
+        return goTo(tree, current, entry);
     }
 
     @ForceInline
-    private static long goTo(long tree, int current, int child) {
-        count(tree, child);
-        U.putInt(tree + CURRENT, child);
+    private static long goTo(long tree, int current, long entry) {
+        count(entry);
+        U.putInt(tree + CURRENT, child(entry));
         return (long) U.getInt(tree + EPOCH) << 32 | current;
     }
 
@@ -94,8 +95,8 @@ final class JtraceContexts {
         long tree = JtraceMarks.contexts(tid);
         if (tree == 0) return 0;
         int current = U.getInt(tree + CURRENT);
-        int child = childOrNew(tid, tree, current, place);
-        if (child != 0) return goTo(tree, current, child);
+        long entry = entryOrNew(tid, tree, current, place);
+        if (entry != 0) return goTo(tree, current, entry);
         JtraceMarks.count(JtraceMarks.counters(tid), place, JtraceMarks.ENTERED);
         if (current != NOWHERE) beyond(tree, current);
         return (long) U.getInt(tree + EPOCH) << 32 | current;
@@ -121,11 +122,11 @@ final class JtraceContexts {
     }
 
     /** A region was entered and left, within which there is none; says whether it was counted. */
-    @DontInline
+    @ForceInline
     static boolean passed(long tree, int place) {
-        int child = child(tree, U.getInt(tree + CURRENT), place);
-        if (child == 0) return passedFirst(place);
-        count(tree, child);
+        long entry = entry(tree, U.getInt(tree + CURRENT), place);
+        if (entry == 0) return passedFirst(place);
+        count(entry);
         return true;
     }
 
@@ -134,9 +135,9 @@ final class JtraceContexts {
         long tid = JtraceMarks.tid();
         long tree = JtraceMarks.contexts(tid);
         if (tree == 0) return false;
-        int child = childOrNew(tid, tree, U.getInt(tree + CURRENT), place);
-        if (child == 0) return false;
-        count(tree, child);
+        long entry = entryOrNew(tid, tree, U.getInt(tree + CURRENT), place);
+        if (entry == 0) return false;
+        count(entry);
         return true;
     }
 
@@ -146,10 +147,10 @@ final class JtraceContexts {
         long tree = JtraceMarks.contexts(tid);
         if (tree == 0) return false;
         int current = U.getInt(tree + CURRENT);
-        int child = childOrNew(tid, tree, current, place);
-        if (child == 0) beyond(tree, current);
-        else goTo(tree, current, child);
-        return child != 0;
+        long entry = entryOrNew(tid, tree, current, place);
+        if (entry == 0) beyond(tree, current);
+        else goTo(tree, current, entry);
+        return entry != 0;
     }
 
     private static int place(long tree, int node) {
@@ -161,16 +162,20 @@ final class JtraceContexts {
     }
 
     @ForceInline
-    private static void count(long tree, int node) {
-        long calls = tree + node + CALLS;
-        U.putLong(calls, U.getLong(calls) + 1);
+    private static void count(long entry) {
+        U.putLong(entry + CALLS, U.getLong(entry + CALLS) + 1);
+    }
+
+    @ForceInline
+    private static int child(long entry) {
+        return U.getInt(entry + 4);
     }
 
     /** A node was left by an exception; says whether there was room for that. */
     private static boolean countError(long tid, long tree, int node) {
-        int errors = childOrNew(tid, tree, node, ERRORS);
+        long errors = entryOrNew(tid, tree, node, ERRORS);
         if (errors == 0) return false;
-        count(tree, errors);
+        count(errors);
         return true;
     }
 
@@ -191,75 +196,68 @@ final class JtraceContexts {
         return place * 0x9e3779b1 >>> 12;
     }
 
-    /** What stands in a table: a child, and its place turned over, which is not 0. */
-    private static long entry(int child, int place) {
-        return (long) child << 32 | ~place & 0xffffffffL;
-    }
-
-    /** The child of a node for a place; 0 where there is none. */
+    /** Where the entry of a node's child for a place is; 0 where there is none. */
     @ForceInline
-    private static int child(long tree, int node, int place) {
+    private static long entry(long tree, int node, int place) {
         long table = U.getLong(tree + node + TABLE);
-        long entry = U.getLong(tree + (int) table + (hash(place) & (int) (table >>> 32)));
-        return (int) entry == ~place ? (int) (entry >>> 32) : further(tree, table, place);
+        long entry = tree + (int) table + (hash(place) & (int) (table >>> 32));
+        return U.getInt(entry) == ~place ? entry : further(tree, table, place);
     }
 
     /** The same behind the first entry in question. */
     @DontInline
-    private static int further(long tree, long table, int place) {
+    private static long further(long tree, long table, int place) {
         int mask = (int) (table >>> 32);
         int first = hash(place) & mask;
         for (int at = first + ENTRY_BYTES & mask; at != first; at = at + ENTRY_BYTES & mask) {
-            long entry = U.getLong(tree + (int) table + at);
-            if ((int) entry == ~place) return (int) (entry >>> 32);
-            if (entry == 0) return 0;
+            long entry = tree + (int) table + at;
+            if (U.getInt(entry) == ~place) return entry;
+            if (U.getInt(entry) == 0) return 0;
         }
         return 0;
     }
 
-    /** The child of a node for a place, which is made where there is none; 0 where there is no room. */
-    private static int childOrNew(long tid, long tree, int parent, int place) {
+    /** The entry of a node's child for a place, which is made where there is none; 0 where there is no room. */
+    private static long entryOrNew(long tid, long tree, int parent, int place) {
         // A thread that lost its CPU between two visits may be where there is no node any more.
         if (parent == NOWHERE || parent >= U.getInt(tree + USED)) return 0;
-        int child = child(tree, parent, place);
-        if (child != 0) return child;
+        long entry = entry(tree, parent, place);
+        if (entry != 0) return entry;
         int node = U.getInt(tree + USED);
         if (node >= U.getInt(tree + NODES_END)) {
             if (U.getInt(tree + IS_FULL) == 0) JtraceMarks.grow(tid);
             if (node >= U.getInt(tree + NODES_END)) return 0;
         }
-        if (!enterTable(tid, tree, parent, entry(node, place))) return 0;
+        long table = tableWithRoom(tid, tree, parent, place);
+        if (table == 0) return 0;
         U.putInt(tree + node + PLACE, place);
         U.putInt(tree + node + PARENT, parent);
-        U.putLong(tree + node + CALLS, 0);
-        U.putLong(tree + node + ONLY, 0);
         U.putLong(tree + node + TABLE, node + ONLY);
+        U.putLong(tree + node + ONLY, 0);
+        U.putLong(tree + node + ONLY + CALLS, 0);
         // Who reads the tree finds nodes whole.
         U.putIntRelease(null, tree + USED, node + NODE_BYTES);
-        return node;
+        return put(tree, table, (long) node << 32 | ~place & 0xffffffffL, 0);
     }
 
-    /** Puts a child into the table of its parent, which gets a larger one where it is half full, or a quarter and the first place is taken. */
-    private static boolean enterTable(long tid, long tree, int parent, long entry) {
-        long table = U.getLong(tree + parent + TABLE);
+    /**
+     * The table of a node, with room for one more place: it gets a larger one where three quarters of it are taken, or a half and what
+     * the place is looked for first. 0 where there is no room.
+     */
+    private static long tableWithRoom(long tid, long tree, int node, int place) {
+        long table = U.getLong(tree + node + TABLE);
         int mask = (int) (table >>> 32);
         int entries = mask / ENTRY_BYTES + 1;
         int children = 0;
         for (int at = 0; at <= mask; at += ENTRY_BYTES) {
-            if (U.getLong(tree + (int) table + at) != 0) children++;
+            if (U.getInt(tree + (int) table + at) != 0) children++;
         }
-        boolean isTaken = U.getLong(tree + (int) table + (hash(~(int) entry) & mask)) != 0;
-        if (isTaken ? 4 * children >= entries : children > 0 && 2 * children >= entries) {
-            long larger = larger(tid, tree, table);
-            if (larger != 0) {
-                U.putLong(tree + parent + TABLE, larger);
-                table = larger;
-            } else if (children + 1 >= entries) {
-                return false;
-            }
-        }
-        put(tree, table, entry);
-        return true;
+        boolean isTaken = U.getInt(tree + (int) table + (hash(place) & mask)) != 0;
+        if (4 * children < (isTaken ? 2 : 3) * entries) return table;
+        long larger = larger(tid, tree, table);
+        if (larger != 0) U.putLong(tree + node + TABLE, larger);
+        else if (children + 1 < entries) larger = table;
+        return larger;
     }
 
     /** A table with what is in another one, and room for twice as much; 0 where there is no room. */
@@ -277,21 +275,25 @@ final class JtraceContexts {
         int from = U.getInt(tree + TABLES) - bytes;
         U.putInt(tree + TABLES, from);
         long larger = (long) (bytes - ENTRY_BYTES) << 32 | from;
-        for (int at = 0; at < bytes; at += ENTRY_BYTES) {
+        for (int at = 0; at < bytes; at += 8) {
             U.putLong(tree + from + at, 0);
         }
         for (int at = 0; at <= mask; at += ENTRY_BYTES) {
-            long entry = U.getLong(tree + (int) table + at);
-            if (entry != 0) put(tree, larger, entry);
+            long entry = tree + (int) table + at;
+            if (U.getInt(entry) != 0) put(tree, larger, U.getLong(entry), U.getLong(entry + CALLS));
         }
         return larger;
     }
 
-    private static void put(long tree, long table, long entry) {
+    private static long put(long tree, long table, long child, long calls) {
         int mask = (int) (table >>> 32);
-        int at = hash(~(int) entry) & mask;
-        while (U.getLong(tree + (int) table + at) != 0) at = at + ENTRY_BYTES & mask;
-        U.putLong(tree + (int) table + at, entry);
+        int at = hash(~(int) child) & mask;
+        while (U.getInt(tree + (int) table + at) != 0) at = at + ENTRY_BYTES & mask;
+        long entry = tree + (int) table + at;
+        U.putLong(entry + CALLS, calls);
+        // Who reads the tree finds entries whole.
+        U.putLongRelease(null, entry, child);
+        return entry;
     }
 
     /** A region is left, by an exception or not; says whether nothing is to be counted at the place. */
@@ -321,8 +323,8 @@ final class JtraceContexts {
     private static void begunBefore(long tid, long tree, int place) {
         int root = U.getInt(tree + CURRENT);
         while (root > NOWHERE && place(tree, root) >= 0) root = parent(tree, root);
-        int next = childOrNew(tid, tree, root, place | LEFT);
-        U.putInt(tree + CURRENT, next == 0 ? NOWHERE : next);
+        long next = entryOrNew(tid, tree, root, place | LEFT);
+        U.putInt(tree + CURRENT, next == 0 ? NOWHERE : child(next));
         // Where there is no room for that, nobody knows from now on what is around what comes.
         if (next == 0) U.putInt(tree + BEYOND, EVER);
     }
