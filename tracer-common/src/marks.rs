@@ -89,13 +89,15 @@ pub enum Context {
     Region = 0,
     /// What is around everything after a region of the place has ended that was under way when counting began.
     Left = 1,
+    /// Bytes of the arrays that the place made in its context, instead of how often that was entered.
+    Bytes = 2,
 }
 
 impl Context {
     /// The one with this number.
     #[inline]
     pub fn from_number(number: u8) -> Option<Self> {
-        [Self::Region, Self::Left].into_iter().find(|what| *what as u8 == number)
+        [Self::Region, Self::Left, Self::Bytes].into_iter().find(|what| *what as u8 == number)
     }
 }
 
@@ -191,6 +193,8 @@ pub mod switch {
     pub const ADAPTIVE: u8 = 8;
     /// What is counted is counted by what is around it.
     pub const CONTEXTS: u8 = 16;
+    /// Objects are counted by what is around them: by the regions of places that have the bit above.
+    pub const MADE_IN: u8 = 32;
 }
 
 const _: () = assert!(size_of::<MarksHeader>() == 24 && MARKS_HEADER_BYTES.is_multiple_of(8));

@@ -160,8 +160,10 @@ impl Weaving {
     pub(crate) fn switch(&self, marker: u32, bits: u8) {
         let mut state = self.state();
         let before = state.bits.insert(marker, bits);
-        if bits & switch::CONTEXTS != 0 && before.is_some_and(|before| before & switch::ON == 0) {
-            // Who entered before the pause, and has left since, is still told as being around.
+        let is_on = |bits: u8| bits & switch::ON != 0;
+        if before.is_some_and(|before| (before | bits) & switch::CONTEXTS != 0 && is_on(before) != is_on(bits)) {
+            // Who entered before a pause, and has left since, would be told as being around. What is around objects that are made during
+            // one is not known.
             memory().into_iter().for_each(Memory::pause_contexts);
         }
         for place in state.places.get(&marker).into_iter().flatten() {

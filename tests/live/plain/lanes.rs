@@ -182,6 +182,63 @@ fn contexts_are_counted_inside_however_deep_they_are() -> Result<()> {
     Ok(())
 }
 
+/// One method makes objects for two others, and an exception ends a third one: whose each is, the contexts say. No flag, warm code.
+#[test]
+fn what_is_made_is_told_by_context_inside() -> Result<()> {
+    for jdk in jdk::oldest_and_newest()? {
+        let on = || format!("JDK {}", jdk.release);
+        let mut jvm = warm(&jdk, ["methods", "Makers"], WARM)?;
+        let chosen = ["calls", "-l", "calls,alloc", "--exact", "--lane", "inside", "--no-times", "-I", "Makers::*"];
+        let session = session(&jvm, &chosen)?;
+        let expected = work(&mut jvm)?;
+        let report = session.report()?;
+        jvm.finish()?;
+        let shapes = report.section("calls")?["shapes"].as_array().context("no shapes")?;
+        let tree = shapes.iter().find(|shape| shape["id"] == "made").context("no tree of what is made")?;
+        let mut made = Made::default();
+        made.below(&tree["root"], "")?;
+        for (kind, counted) in [("made", &made.objects), ("bytes", &made.bytes)] {
+            for (of, number) in expected.of(kind)? {
+                let counted = counted.get(of).copied();
+                ensure!(counted == Some(number), "{counted:?} {kind} of {of}, not {number}, on {}: {tree}", on());
+            }
+        }
+        let all: u64 = expected.of("made")?.values().sum();
+        for lens in ["calls", "alloc"] {
+            ensure!(report.summary(lens, "objects")? == all, "{lens} on {}: {all}", on());
+        }
+        ensure!(report.summary("calls", "bytes")? == report.summary("alloc", "bytes")?, "bytes on {}", on());
+    }
+    Ok(())
+}
+
+/// Objects and bytes by the methods around them, from `work` on, and class.
+#[derive(Default)]
+struct Made {
+    objects: BTreeMap<String, u64>,
+    bytes: BTreeMap<String, u64>,
+}
+
+impl Made {
+    fn below(&mut self, node: &serde_json::Value, around: &str) -> Result<()> {
+        for child in node["children"].as_array().into_iter().flatten() {
+            let label = child["label"].as_str().context("no label")?;
+            let Some(rest) = label.strip_prefix("new ") else {
+                let name = label.rsplit('.').next().unwrap_or_default();
+                let begins = around.is_empty() && name != "work";
+                self.below(child, &if begins { String::new() } else { format!("{around}{name};") })?;
+                continue;
+            };
+            let (class, rest) = rest.split_once(" (").context("no class")?;
+            let objects = rest.split_once(" object").context("no objects")?.0.replace(',', "");
+            *self.objects.entry(format!("{around}{class}")).or_default() += objects.parse::<u64>()?;
+            let bytes = child["value"].as_f64().context("no bytes")?;
+            *self.bytes.entry(format!("{around}{class}")).or_default() += bytes as u64;
+        }
+        Ok(())
+    }
+}
+
 /// Four million contexts of one thread are more than there is room for in the JVM, and more than jtrace tells apart: the calls are all there.
 #[test]
 fn calls_in_more_contexts_than_there_is_room_for_are_counted_inside() -> Result<()> {

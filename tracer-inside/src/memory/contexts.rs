@@ -57,6 +57,8 @@ const PAGE: usize = 4096;
 const LEFT: u32 = 1 << 31;
 /// What stands in the place of what counts by how many exceptions the node around it was left.
 const ERRORS: u32 = 1 << 30;
+/// The sign of a place of whose arrays the bytes are counted.
+const BYTES_OF: u32 = 1 << 29;
 
 /// Bytes of all trees at present.
 static BYTES: AtomicUsize = AtomicUsize::new(0);
@@ -226,8 +228,9 @@ impl Contexts {
                 let [place, around] = [PLACE, PARENT].map(|field| self.node(parent, field).load(Ordering::Relaxed));
                 told_as(Context::Region, place, parent, number_at(around), [0, counted])
             }
-            _ if place & LEFT == 0 => told_as(Context::Region, place, child, parent, [counted, 0]),
-            _ => told_as(Context::Left, place & !LEFT, child, parent, [0, 0]),
+            _ if place & LEFT != 0 => told_as(Context::Left, place & !LEFT, child, parent, [0, 0]),
+            _ if place & BYTES_OF != 0 => told_as(Context::Bytes, place & !BYTES_OF, child, parent, [counted, 0]),
+            _ => told_as(Context::Region, place, child, parent, [counted, 0]),
         });
     }
 

@@ -160,7 +160,15 @@ impl InsideOptions {
         let can_count = does_count || spec.is_countable_without_times(wish);
         // Who calls whom is known of marks that are told one by one, and of those that are counted by what is around them.
         let in_contexts = self.callers && wish.marker.is_of_calls();
-        let counted = switch::COUNT | if in_contexts { switch::CONTEXTS } else { 0 };
+        // What is around objects is known where no call is told one by one.
+        let is_counted = |of: &Wish| of.marker.is_of_calls() && spec.is_countable(of);
+        let made_in = self.callers && !each && wish.marker.is_of_objects() && spec.wishes.iter().any(is_counted);
+        let contexts = match (in_contexts, made_in) {
+            (true, _) => switch::CONTEXTS,
+            (false, true) => switch::MADE_IN,
+            (false, false) => 0,
+        };
+        let counted = switch::COUNT | contexts;
         let is_each = each && !wish.marker.is_of_objects();
         let now = if does_count && !is_each { counted } else { 0 };
         let time = if wish.marker.time { switch::TIME } else { 0 };

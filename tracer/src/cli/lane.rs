@@ -6,6 +6,7 @@ use tracer_weave::{Named, Pattern};
 use super::{Failure, options::WatchOptions, predicate::PredicateOptions};
 use crate::{
     lens::Lens,
+    mark::CALLS,
     marker::Wish,
     predicate::{Field, Kind, Predicate},
 };
@@ -47,7 +48,12 @@ impl WatchOptions {
             self.inside.calls = Some(calls(&self.demand.wanted, !self.demand.no_times, self.inside.callers)?);
         }
         if self.demand.exact {
-            self.inside.objects = Some(objects(&self.demand.wanted, self.demand.each)?);
+            let mut wish = objects(&self.demand.wanted, self.demand.each)?;
+            if self.inside.callers {
+                // Contexts of calls are told what they make.
+                wish.marker.subscribers.push(CALLS.to_owned());
+            }
+            self.inside.objects = Some(wish);
             // From outside samples are taken all the same: they are of what reaches the heap.
             self.demand.exact = false;
         }

@@ -12,6 +12,7 @@ mod buffers;
 mod exact;
 
 pub use self::buffers::Buffers;
+pub(super) use self::exact::Counted;
 use self::exact::{Exact, woven};
 use super::{
     Analysis, Context, Lens, Scaled,

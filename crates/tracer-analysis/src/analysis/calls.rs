@@ -206,7 +206,7 @@ impl Analysis for Calls {
         let mut notes = self.notes(&graph, contexts);
         let called = contexts.nodes().iter().filter_map(|node| context.subjects.get(node.method));
         notes.extend(covered::not_entered(called.map(|subject| subject.class.as_str())));
-        let mut shapes = shapes::all(&graph, contexts, lookup, context.with_profiles);
+        let mut shapes = shapes::all(&graph, contexts, &[], lookup, context.with_profiles);
         shapes.extend(self.covered.shape(context, &mut notes));
         Section { id: Lens::Calls.id(), title: "Calls".to_owned(), summary, notes, shapes }
     }

@@ -149,6 +149,9 @@ pub(super) trait Counts: Send {
     /// What is kept with a call under way.
     type Kept: Copy + Send;
 
+    /// Whether it asks what the contexts of calls make.
+    const TAKES_OBJECTS: bool = false;
+
     /// A call begins within another one, if one is under way; gives what to keep with it.
     fn begin(&mut self, thread: usize, method: SubjectId, around: Option<Self::Kept>) -> Self::Kept;
 
@@ -162,6 +165,9 @@ pub(super) trait Counts: Send {
     fn counted_in(&mut self, at: CountedIn<Self::Kept>, method: SubjectId, calls: u64, errors: u64) {
         self.counted(at.thread, method, calls, errors);
     }
+
+    /// So many objects were made at a place in a context, or so many bytes of arrays.
+    fn made_in(&mut self, _at: CountedIn<Self::Kept>, _place: u32, _objects: u64, _bytes: u64) {}
 
     /// Threads that ended are one from now on. Gives what becomes of what is kept with calls under way.
     fn threads_ended(&mut self, ended: &EndedIndices) -> Box<dyn Fn(Self::Kept) -> Self::Kept>;
@@ -205,7 +211,7 @@ impl<C: Counts> Client for Counting<C> {
     }
 
     fn subscribe(&mut self, marker: &Marker) -> bool {
-        marker.is_of_calls()
+        marker.is_of_calls() || C::TAKES_OBJECTS && marker.is_of_objects()
     }
 
     fn marker_enter(&mut self, mark: &Instance<'_>) {
@@ -235,14 +241,25 @@ impl<C: Counts> Client for Counting<C> {
             | WordKind::Bytes
             | WordKind::Context => return,
         };
-        self.counts.counted(mark.thread.index, SubjectId(mark.place), calls, errors);
+        // Objects that were counted alone are those of another lens.
+        if !mark.marker().is_some_and(Marker::is_of_objects) {
+            self.counts.counted(mark.thread.index, SubjectId(mark.place), calls, errors);
+        }
     }
 
     fn marker_context(&mut self, mark: &Instance<'_>, context: u32, told: InContext) {
         let (thread, number) = (mark.thread.index, context);
         let begun_in = self.under_way.around_counted(thread);
         let at = CountedIn { thread, number, around: told.around, left: told.what == Context::Left, begun_in };
-        self.counts.counted_in(at, SubjectId(mark.place), told.calls, told.errors);
+        match told.what {
+            Context::Bytes => self.counts.made_in(at, mark.place, 0, told.calls),
+            Context::Region if mark.marker().is_some_and(Marker::is_of_objects) => {
+                self.counts.made_in(at, mark.place, told.calls, 0);
+            }
+            Context::Region | Context::Left => {
+                self.counts.counted_in(at, SubjectId(mark.place), told.calls, told.errors);
+            }
+        }
     }
 
     fn stack_lost(&mut self, thread: &Thread) {

@@ -69,7 +69,7 @@ pub struct InContext {
     pub what: Context,
     /// Number of the context around it; 0: what was around all when counting began.
     pub around: u32,
-    /// How often its region was entered.
+    /// How often its region was entered, or how many objects its place made; of [`Context::Bytes`] those.
     pub calls: u64,
     /// How often an exception has left it.
     pub errors: u64,

@@ -64,6 +64,8 @@ final class JtraceContexts {
     private static final int LEFT = 1 << 31;
     /** No place: such a child counts by how many exceptions its parent was left. */
     private static final int ERRORS = 1 << 30;
+    /** The sign of a place of whose arrays the bytes are counted, and not how many there are. */
+    private static final int BYTES = 1 << 29;
     /** More regions than end in a session. */
     private static final int EVER = 1 << 30;
 
@@ -138,6 +140,22 @@ final class JtraceContexts {
         long entry = entryOrNew(tid, tree, U.getInt(tree + CURRENT), place);
         if (entry == 0) return false;
         count(entry);
+        return true;
+    }
+
+    /** So many arrays were made, of so many bytes; says whether they were counted. */
+    @DontInline
+    static boolean made(long tid, int place, long arrays, long bytes) {
+        long tree = JtraceMarks.contexts(tid);
+        if (tree == 0) return false;
+        int current = U.getInt(tree + CURRENT);
+        if (entryOrNew(tid, tree, current, place) == 0) return false;
+        long ofBytes = entryOrNew(tid, tree, current, place | BYTES);
+        if (ofBytes == 0) return false;
+        // The table may be another one since.
+        long entry = entry(tree, current, place);
+        U.putLong(entry + CALLS, U.getLong(entry + CALLS) + arrays);
+        U.putLong(ofBytes + CALLS, U.getLong(ofBytes + CALLS) + bytes);
         return true;
     }
 

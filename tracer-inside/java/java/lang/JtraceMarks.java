@@ -47,6 +47,7 @@ public final class JtraceMarks {
     static final int TIME = 4;
     static final int ADAPTIVE = 8;
     static final int CONTEXTS = 16;
+    static final int MADE_IN = 32;
 
     static final int POINT = 1;
     static final int ENTER = 2;
@@ -143,7 +144,17 @@ public final class JtraceMarks {
 
     public static void point(int place) {
         int on = on(place);
-        if (on != 0 && !counted(on, place, ENTERED)) tell(on, place, POINT);
+        if (on == 0) return;
+        if ((on & MADE_IN) == 0 || !madeInContext(place)) {
+            if (!counted(on, place, ENTERED)) tell(on, place, POINT);
+        }
+    }
+
+    /** An object was made; says whether it was counted by what is around it. */
+    @ForceInline
+    private static boolean madeInContext(int place) {
+        long tid = tid();
+        return counters(tid) != 0 && passedContext(tid, place);
     }
 
     public static void enter(int place) {
@@ -302,10 +313,19 @@ public final class JtraceMarks {
 
     @ForceInline
     private static void arrays(long arrays, long size, int place) {
-        if (on(place) == 0) return;
-        long counters = counters(U.getLong(Thread.currentThread(), TID));
-        if (counters != 0) addArrays(counters, arrays, size, place);
-        else arraysSlowly(arrays, size, place);
+        int on = on(place);
+        if (on == 0) return;
+        long tid = U.getLong(Thread.currentThread(), TID);
+        long counters = counters(tid);
+        if (counters == 0) arraysSlowly(arrays, size, place);
+        else if ((on & MADE_IN) == 0 || !JtraceContexts.made(tid, place, arrays, arrays * rounded(size))) {
+            addArrays(counters, arrays, size, place);
+        }
+    }
+
+    @ForceInline
+    private static long rounded(long size) {
+        return size + ALIGNMENT - 1 & -ALIGNMENT;
     }
 
     @DontInline
@@ -319,7 +339,7 @@ public final class JtraceMarks {
         long objects = at(counters, place, ENTERED);
         long bytes = at(counters, place, LEFT);
         U.putLong(objects, U.getLong(objects) + arrays);
-        U.putLong(bytes, U.getLong(bytes) + arrays * (size + ALIGNMENT - 1 & -ALIGNMENT));
+        U.putLong(bytes, U.getLong(bytes) + arrays * rounded(size));
     }
 
     public static void point(int place, Object receiver) {

@@ -5,6 +5,7 @@ mod lengths;
 mod sites;
 mod woven;
 
+pub(in crate::analysis) use self::woven::Counted;
 pub(super) use self::woven::woven;
 use self::{
     cycles::Cycles,
@@ -30,9 +31,9 @@ use crate::{
 const PAIRS: usize = 65_536;
 /// Objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Made {
-    objects: u64,
-    bytes: u64,
+pub(in crate::analysis) struct Made {
+    pub(in crate::analysis) objects: u64,
+    pub(in crate::analysis) bytes: u64,
     /// The largest one; not known of those that the kernel counted without a context, nor of arrays that woven code counts.
     largest_bytes: Option<u64>,
     /// Objects whose bytes are not known; they are not in the sum.

@@ -1,10 +1,12 @@
 //! What the graph and the tree look like in a report.
 
+mod made;
 mod profile;
 mod tree;
 
 use std::collections::BTreeMap;
 
+pub(super) use self::made::MadeIn;
 use super::{
     super::table::{Groups, Merge, column},
     contexts::{Amounts, Contexts},
@@ -20,7 +22,13 @@ use crate::{
 const NAMED: usize = 5;
 
 /// All shapes, the most important first; profiles where they are asked for.
-pub(super) fn all(graph: &Graph<'_>, contexts: &Contexts, lookup: Lookup<'_>, with_profiles: bool) -> Vec<Shape> {
+pub(super) fn all(
+    graph: &Graph<'_>,
+    contexts: &Contexts,
+    made: &[MadeIn],
+    lookup: Lookup<'_>,
+    with_profiles: bool,
+) -> Vec<Shape> {
     let mut shapes = vec![edges(graph)];
     if graph.has_places() {
         let sites = Sites::of(graph);
@@ -31,6 +39,7 @@ pub(super) fn all(graph: &Graph<'_>, contexts: &Contexts, lookup: Lookup<'_>, wi
         shapes.push(threads(graph));
         shapes.push(tree::tree(graph, contexts));
     }
+    shapes.extend(made::tree(graph, contexts, made));
     if with_profiles {
         shapes.extend(profile::profiles(graph, contexts, lookup));
     }

@@ -2,14 +2,15 @@
 
 use super::{
     super::{
+        alloc::Counted,
         covered,
-        table::FastMap,
+        table::{FastMap, Keyed, Merge as _},
         woven::{CountedIn, Counts, Ended, Woven, thread_label},
     },
     contexts::{CONTEXTS, Call, ContextId, Contexts, Within},
     figures,
     graph::{Graph, Lookup},
-    shapes,
+    shapes::{self, MadeIn},
 };
 use crate::{
     client::{ClientReport, EndedIndices, Known, Reporting},
@@ -25,7 +26,6 @@ pub(super) fn woven() -> Woven {
 }
 
 /// Calls by context. The index of a thread stands for its number.
-#[derive(Default)]
 struct Calls {
     contexts: Contexts,
     /// By method: contexts are many.
@@ -36,9 +36,43 @@ struct Calls {
     counted: u64,
     /// What calls are within that woven code counts in a context, by thread and number of that.
     trees: FastMap<(usize, u32), Within>,
+    /// What is made, by number of the context and of the place. Absent where the context is not known.
+    made: Keyed<(Option<u32>, u32), Counted>,
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self {
+            contexts: Contexts::default(),
+            by_method: FastMap::default(),
+            alone: 0,
+            counted: 0,
+            trees: FastMap::default(),
+            made: Keyed::new(CONTEXTS),
+        }
+    }
 }
 
 impl Calls {
+    /// What a context that woven code counts in is within.
+    fn around(&self, at: &CountedIn<ContextId>) -> Within {
+        match at.around {
+            // What was around everything when counting began is known, unless calls under way were given up.
+            0 => at.begun_in.map_or(Within::Thread, Within::Context),
+            number => self.trees.get(&(at.thread, number)).copied().unwrap_or(Within::NotKnown),
+        }
+    }
+
+    /// What was made in each context, with sizes as far as they are known.
+    fn made(&self, known: &Known) -> Vec<MadeIn> {
+        let of = |(context, place): (Option<u32>, u32), counted: &Counted| {
+            let place = &known.place(place)?.definition;
+            let (made, _, class) = counted.made(known, place)?;
+            Some(MadeIn { context, class, line: place.line.map(Into::into), objects: made.objects, bytes: made.bytes })
+        };
+        self.made.iter().filter_map(|(key, counted)| of(*key, counted)).collect()
+    }
+
     fn called(&mut self, method: SubjectId, calls: u64) {
         let of_method = self.by_method.entry(method).or_default();
         *of_method = of_method.saturating_add(calls);
@@ -52,6 +86,8 @@ fn call(method: SubjectId) -> Call {
 
 impl Counts for Calls {
     type Kept = ContextId;
+
+    const TAKES_OBJECTS: bool = true;
 
     fn begin(&mut self, thread: usize, method: SubjectId, around: Option<ContextId>) -> ContextId {
         self.called(method, 1);
@@ -75,11 +111,7 @@ impl Counts for Calls {
 
     fn counted_in(&mut self, at: CountedIn<ContextId>, method: SubjectId, calls: u64, errors: u64) {
         let key = (at.thread, at.number);
-        let around = match at.around {
-            // What was around everything when counting began is known, unless calls under way were given up.
-            0 => at.begun_in.map_or(Within::Thread, Within::Context),
-            number => self.trees.get(&(at.thread, number)).copied().unwrap_or(Within::NotKnown),
-        };
+        let around = self.around(&at);
         let within = if at.left {
             let Within::Context(ended) = around else { return };
             self.contexts.around(ended)
@@ -98,8 +130,18 @@ impl Counts for Calls {
         }
     }
 
+    fn made_in(&mut self, at: CountedIn<ContextId>, place: u32, objects: u64, bytes: u64) {
+        let context = match self.around(&at) {
+            Within::Context(ContextId::At(context)) => Some(context),
+            Within::Context(ContextId::Beyond(_)) | Within::Thread | Within::NotKnown => None,
+        };
+        self.made.entry((context, place)).merge(&Counted { objects, bytes });
+    }
+
     fn threads_ended(&mut self, ended: &EndedIndices) -> Box<dyn Fn(ContextId) -> ContextId> {
         let numbers = self.contexts.change_threads(|tid| number(ended.now(index(tid))));
+        let now = |at: u32| usize::try_from(at).ok().and_then(|at| numbers.get(at)).copied();
+        self.made.change_keys(|(context, place)| (context.and_then(now), place));
         self.trees.retain(|(thread, _), _| ended.now(*thread) == *thread);
         for within in self.trees.values_mut() {
             if let Within::Context(context) = within {
@@ -138,10 +180,17 @@ impl Counts for Calls {
             ));
         }
         notes.extend(self.contexts.note_of_limit());
+        notes.extend(self.made.note("pairs of context and place of what is made"));
         let called = self.contexts.nodes().iter().filter_map(|node| subjects.get(node.method));
         notes.extend(covered::not_entered(called.map(|subject| subject.class.as_str())));
-        let shapes = shapes::all(&graph, &self.contexts, lookup, at.with_profiles);
-        ClientReport { summary: figures(&graph), notes, shapes }
+        let made = self.made(at.known);
+        let sum = |of: fn(&MadeIn) -> u64| made.iter().map(of).fold(0, u64::saturating_add);
+        let mut summary = figures(&graph);
+        if !made.is_empty() {
+            summary = summary.int("objects", sum(|made| made.objects)).int("bytes", sum(|made| made.bytes));
+        }
+        let shapes = shapes::all(&graph, &self.contexts, &made, lookup, at.with_profiles);
+        ClientReport { summary, notes, shapes }
     }
 }
 

@@ -116,6 +116,8 @@ pub(super) struct What {
     pub(super) sent: f64,
     pub(super) counted: f64,
     pub(super) off: f64,
+    /// Marks for each time that a context was counted: a region is entered and left, and an object is made.
+    pub(super) marks_in_context: u64,
 }
 
 impl What {
@@ -126,7 +128,8 @@ impl What {
             [(true, costs.sent), (receiver, costs.receiver), (arguments, costs.arguments), (is_timed, costs.time)];
         Self {
             sent: parts.iter().filter(|(is_there, _)| *is_there).map(|(_, ns)| ns).sum(),
-            counted: if counted & switch::CONTEXTS != 0 { costs.in_context } else { costs.counted },
+            counted: if counted & (switch::CONTEXTS | switch::MADE_IN) != 0 { costs.in_context } else { costs.counted },
+            marks_in_context: if counted & switch::MADE_IN != 0 { 1 } else { 2 },
             off: if is_timed { costs.off_timed } else { costs.off },
         }
     }

@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use tracer_common::marks::{MAX_PLACES, WordKind};
+use tracer_common::marks::{Context, MAX_PLACES, WordKind};
 
 use super::cost::{Costs, Telling, What};
 use crate::{
@@ -198,7 +198,7 @@ impl Loads {
         for mark in batch.marks() {
             marks = marks.saturating_add(match mark.what {
                 Told::Count { of, count } if of != WordKind::Bytes => count,
-                Told::Context(told) => told.calls.saturating_mul(2),
+                Told::Context(told) if told.what == Context::Region => told.calls.saturating_mul(2),
                 _ => 0,
             });
             if self.places.get(mark.place as usize).copied().flatten().is_some() {
@@ -260,9 +260,10 @@ impl Loads {
                 }
             }
             Told::Context(told) => {
-                if let Some(did) = self.did(mark.place) {
-                    // Each is entered and left.
-                    did.in_contexts = did.in_contexts.saturating_add(told.calls.saturating_mul(2));
+                let Some(number) = self.places.get(mark.place as usize).copied().flatten() else { return };
+                let each = self.what.get(number as usize).map_or(0, |what| what.marks_in_context);
+                if let Some(did) = self.did.get_mut(number as usize).filter(|_| told.what == Context::Region) {
+                    did.in_contexts = did.in_contexts.saturating_add(told.calls.saturating_mul(each));
                 }
             }
             Told::Death { .. } | Told::Born { .. } | Told::Argument { .. } => {}

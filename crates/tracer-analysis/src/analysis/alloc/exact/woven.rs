@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use tracer_common::marks::WordKind;
+use tracer_common::marks::{Context, WordKind};
 use tracer_weave::{Maker, PlaceDefinition};
 
 use super::{
@@ -17,7 +17,7 @@ use crate::{
         woven::{ThreadLabel, Woven, thread_label},
     },
     client::{Client, ClientReport, EndedIndices, Instance, Known, Reporting},
-    mark::{Marker, OBJECTS},
+    mark::{InContext, Marker, OBJECTS},
     report::{Shape, Summary, Unit},
     text::format::plural,
 };
@@ -29,10 +29,10 @@ pub(in super::super) fn woven() -> Woven {
 
 /// What was counted at a place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counted {
-    objects: u64,
+pub(in crate::analysis) struct Counted {
+    pub(in crate::analysis) objects: u64,
     /// Of arrays, as they are laid out.
-    bytes: u64,
+    pub(in crate::analysis) bytes: u64,
 }
 
 impl Counted {
@@ -42,7 +42,7 @@ impl Counted {
     }
 
     /// The same with the size of objects that are no arrays.
-    fn made(self, known: &Known, place: &PlaceDefinition) -> Option<(Made, Maker, String)> {
+    pub(in crate::analysis) fn made(self, known: &Known, place: &PlaceDefinition) -> Option<(Made, Maker, String)> {
         let of = place.made.as_ref()?;
         let Self { objects, bytes } = self;
         let made = if of.by == Maker::New {
@@ -91,6 +91,15 @@ impl Client for Objects {
             self.places.entry(mark.place).or_default().add(of, count);
             self.threads.entry((mark.thread.index, mark.place)).add(of, count);
         }
+    }
+
+    fn marker_context(&mut self, mark: &Instance<'_>, _: u32, told: InContext) {
+        let of = match told.what {
+            Context::Region => WordKind::Enter,
+            Context::Bytes => WordKind::Bytes,
+            Context::Left => return,
+        };
+        self.marker_count(mark, of, told.calls);
     }
 
     fn threads_ended(&mut self, ended: &EndedIndices) {
