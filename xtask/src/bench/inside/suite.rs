@@ -22,12 +22,14 @@ pub(in crate::bench) struct Size {
     pub(in crate::bench) words: &'static [&'static str],
 }
 
-const CONFIGURATIONS: [(&str, &str); 5] = [
+const CONFIGURATIONS: [(&str, &str); 7] = [
     ("suite_gone_ratio", "markers-gone:100"),
     ("suite_off_ratio", "markers:0"),
     ("suite_10_ratio", "markers:10"),
     ("suite_100_ratio", "markers:100"),
     ("suite_contexts_ratio", "contexts"),
+    ("suite_contexts_alloc_ratio", "contexts:alloc"),
+    ("suite_alloc_ratio", "alloc:inside"),
 ];
 /// Which methods belong to a tenth follows from it, so that all sessions mark the same.
 const SEED: &str = "6";
@@ -41,7 +43,8 @@ pub(super) fn measure(jdk: &Jdk, size: &Size) -> Result<Vec<Figure>> {
     }
     let mut command = process::command(jtrace()?);
     command.args(["bench", "--suite", "packaged", "--seed", SEED]).args(size.words);
-    command.arg("--configurations").arg("plain,markers-gone:100,markers:0,markers:10,markers:100,contexts");
+    let configurations = CONFIGURATIONS.iter().map(|(_, configuration)| *configuration);
+    command.arg("--configurations").arg(["plain"].into_iter().chain(configurations).collect::<Vec<_>>().join(","));
     command.arg("--java").arg(jdk.java()).arg("-o").arg(&results);
     // It ends with 1 where a program's package is not there; what was measured counts all the same.
     let status = command.stdout(std::process::Stdio::null()).status().context("cannot start jtrace")?;

@@ -77,9 +77,10 @@ pub(super) fn read_inside(json: &[u8]) -> Result<Observed, String> {
     let section = sections.iter().find(|section| ["markers", "typestate"].contains(&section.id.as_str()));
     let section = section.ok_or("makes a report without markers or typestate")?;
     let number = |key: &str| section.summary.get(key).and_then(serde_json::Value::as_u64);
-    // Calls that are chosen for it are told by a section of their own.
-    let calls = sections.iter().find(|section| section.id == "calls").and_then(|it| it.summary.get("calls")?.as_u64());
-    let events = calls.or_else(|| number("events")).ok_or("makes a report that counts no events")?;
+    // Calls that are chosen for it, and objects, are told by sections of their own.
+    let told = |of: &str, key: &str| sections.iter().find(|section| section.id == of)?.summary.get(key)?.as_u64();
+    let own = told("calls", "calls").or_else(|| told("alloc", "objects"));
+    let events = own.or_else(|| number("events")).ok_or("makes a report that counts no events")?;
     let skipped = number("skipped_methods").filter(|skipped| *skipped > 0);
     let skipped = skipped.map(|skipped| format!("{skipped} methods could not be woven"));
     // The others tell of compiled code, which marks do not need.

@@ -57,9 +57,31 @@ enum Marks {
 #[derive(Clone, Copy, Debug)]
 enum Woven {
     Markers(Share, Marks),
-    /// Calls of all methods of the program's own packages, counted by what is around them.
-    Contexts,
+    /// All methods of the program's own packages.
+    Own(Counted),
     Property(&'static str, Adaptive),
+}
+
+/// What is counted of methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counted {
+    /// Calls, by what is around them.
+    Contexts,
+    /// The same, and what is made in each context.
+    ContextsWithObjects,
+    /// What is made, by place.
+    Objects,
+}
+
+impl Counted {
+    /// jtrace's command for a process, and what follows that.
+    const fn words(self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            Self::Contexts => ("calls", &["--lane", "inside", "--no-times"]),
+            Self::ContextsWithObjects => ("calls", &["-l", "calls,alloc", "--exact", "--lane", "inside", "--no-times"]),
+            Self::Objects => ("alloc", &["--lane", "inside"]),
+        }
+    }
 }
 
 /// Whether symbols that leave an object in its state are told.
@@ -102,9 +124,10 @@ impl Inside {
                 };
                 ["markers", &pid, "--spec", &spec].iter().chain(how).copied().collect()
             }
-            Woven::Contexts => {
+            Woven::Own(counted) => {
+                let (command, words) = counted.words();
                 let chosen = self.patterns.iter().flat_map(|pattern| ["-I", pattern]);
-                ["calls", &pid, "--lane", "inside", "--no-times"].into_iter().chain(chosen).collect()
+                [command, &pid].into_iter().chain(words.iter().copied()).chain(chosen).collect()
             }
             Woven::Property(name, adaptive) => {
                 let how: &[&str] = if adaptive == Adaptive::Yes { &[] } else { &["--no-adaptive"] };
@@ -123,7 +146,7 @@ impl Observer for Inside {
     }
 
     fn needs_methods(&self) -> bool {
-        matches!(self.woven, Woven::Markers(..) | Woven::Contexts)
+        matches!(self.woven, Woven::Markers(..) | Woven::Own(_))
     }
 
     fn settles(&self) -> bool {
@@ -133,7 +156,7 @@ impl Observer for Inside {
     fn aim(&mut self, methods: &[String], seed: u64) {
         match self.woven {
             Woven::Markers(share, _) => self.spec = share::spec(&share.of(methods, seed)),
-            Woven::Contexts => self.patterns = share::packages(methods),
+            Woven::Own(_) => self.patterns = share::packages(methods),
             Woven::Property(..) => {}
         }
     }
@@ -196,8 +219,18 @@ pub(super) fn configurations(jtrace: &Path) -> Vec<Configuration> {
             inside(&format!("{kind}:{percent}"), &what, Woven::Markers(Share::percent(percent), marks))
         }));
     }
-    let contexts = "the complete tree of calling contexts of the program's own packages, counted in the JVM";
-    all.push(inside("contexts", contexts, Woven::Contexts));
+    for (name, what, counted) in [
+        ("contexts", "the complete tree of calling contexts", Counted::Contexts),
+        (
+            "contexts:alloc",
+            "the complete tree of calling contexts, with what is made in each",
+            Counted::ContextsWithObjects,
+        ),
+        ("alloc:inside", "every object by the instruction that makes it", Counted::Objects),
+    ] {
+        let what = format!("{what}, of the program's own packages, counted in the JVM");
+        all.push(inside(name, &what, Woven::Own(counted)));
+    }
     for property in PROPERTIES {
         let what = format!("the property {property} of iterators");
         let told = format!("{what}, every symbol told");
@@ -257,8 +290,12 @@ mod tests {
             assert_eq!(of_all(marks), format!("{markers} {tail}"));
         }
         assert_eq!(of_all(Marks::Sent), format!("{markers} --each {tail}"));
-        let contexts = command(Woven::Contexts);
-        assert_eq!(contexts, format!("calls 7 --lane inside --no-times -I a.*::* {tail}"));
+        let of_own = |counted| command(Woven::Own(counted));
+        let (contexts, chosen) = ("--lane inside --no-times", "-I a.*::*");
+        assert_eq!(of_own(Counted::Contexts), format!("calls 7 {contexts} {chosen} {tail}"));
+        let with_objects = of_own(Counted::ContextsWithObjects);
+        assert_eq!(with_objects, format!("calls 7 -l calls,alloc --exact {contexts} {chosen} {tail}"));
+        assert_eq!(of_own(Counted::Objects), format!("alloc 7 --lane inside {chosen} {tail}"));
         let of_hasnext = |adaptive| command(Woven::Property("hasnext", adaptive));
         assert_eq!(of_hasnext(Adaptive::Yes), format!("typestate 7 -p hasnext {tail}"));
         assert_eq!(of_hasnext(Adaptive::No), format!("typestate 7 -p hasnext --no-adaptive {tail}"));

@@ -2,13 +2,14 @@
 
 use super::{super::super::woven::Counting, *};
 use tracer_common::marks::{Context, WordKind};
+use tracer_weave::{Made as What, Maker, PlaceDefinition};
 
 use crate::{
     client::testing::Play,
-    mark::testing::{Words, marker},
-    mark::{CALLS, Marker},
+    mark::testing::{Words, marker, place},
+    mark::{CALLS, Inside, Marker, OBJECTS},
     names::Names,
-    report::{Cell, Shape},
+    report::{Cell, Node, Shape},
 };
 
 fn play() -> Play {
@@ -95,6 +96,44 @@ fn what_was_counted_in_contexts_has_its_callers() {
     );
     assert!(report.notes.iter().any(|note| note.starts_with("135 calls were counted in the JVM, with callers")));
     assert_eq!(play.dispatch.events(0), 136, "what is estimated of a session with gaps");
+}
+
+/// Objects are leaves of the contexts that make them, and none is a call.
+#[test]
+fn what_contexts_make_is_below_them() {
+    let calls = Marker { token: CALLS.to_owned(), subscribers: vec![CALLS.to_owned()], ..marker(CALLS) };
+    let both = vec![OBJECTS.to_owned(), CALLS.to_owned()];
+    let objects = Marker { token: OBJECTS.to_owned(), subscribers: both, ..marker(OBJECTS) };
+    let mut play = Play::new(vec![calls, objects], vec![Box::new(Counting::new(Calls::default()))]);
+    for (number, class, by) in [(5, "a.Cart", Maker::New), (6, "int[]", Maker::Array)] {
+        let made = Some(What { class: class.to_owned(), by });
+        let definition = PlaceDefinition { made, line: Some(7), ..place(number, 1) };
+        play.dispatch.inside(&Inside::Place(definition));
+    }
+    play.dispatch.inside(&Inside::Size { class: "a.Cart".to_owned(), bytes: Some(24) });
+    let mut words = Words::default();
+    words.context(Context::Region, 1, [3, 0], 5, 0).context(Context::Region, 5, [4, 3], 10, 0);
+    words.context(Context::Region, 6, [7, 3], 2, 0).context(Context::Bytes, 6, [8, 3], 64, 0);
+    // What is around this one was never told; and that is counted by its place alone.
+    words.context(Context::Region, 5, [9, 2], 1, 0).counted(WordKind::Enter, 5, 100);
+    play.batch(1, &words, false);
+    let report = report(&play);
+    let figures: Vec<_> = report.summary.iter().map(|(key, number)| (key, number.as_f64())).collect();
+    assert_eq!(figures[3..], [("contexts", 1.0), ("calls", 5.0), ("objects", 13.0), ("bytes", 328.0)]);
+    let tree = report.shapes.iter().find_map(|shape| match shape {
+        Shape::Tree(tree) if tree.id == "made" => Some(&tree.root),
+        _ => None,
+    });
+    let shown = |nodes: &[Node]| nodes.iter().map(|node| (node.label.clone(), node.value)).collect::<Vec<_>>();
+    let root = tree.expect("a tree of what is made");
+    assert_eq!(
+        shown(&root.children),
+        [("com.shop.Cart.m1".to_owned(), 304.0), ("new a.Cart (1 object, line 7)".to_owned(), 24.0)]
+    );
+    assert_eq!(
+        shown(&root.children[0].children),
+        [("new a.Cart (10 objects, line 7)".to_owned(), 240.0), ("new int[] (2 objects, line 7)".to_owned(), 64.0)]
+    );
 }
 
 /// A call that is under way on a thread that lives goes on as the same context after those of threads that ended were summed up.
