@@ -251,10 +251,7 @@ impl Memory {
         let base = buffer.contexts.as_ref().map_or(0, |contexts| contexts.base.cast_signed() as i64);
         drop(buffers);
         if !has_room && !self.is_full.swap(true, Ordering::Relaxed) {
-            telling::tell(Told::Lacks(format!(
-                "calling contexts took {} MiB in the JVM, and get no more: calls in further ones are counted without what is around them",
-                contexts::MOST_BYTES >> 20
-            )));
+            telling::tell(Told::Lacks(contexts::lack()));
         }
         base
     }

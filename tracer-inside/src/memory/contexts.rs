@@ -16,7 +16,7 @@ use tracer_common::marks::{Context, Word, WordKind};
 use super::{Memory, discard};
 
 /// Bytes of the trees of all threads together, and for which one tree has addresses.
-pub(super) const MOST_BYTES: usize = 64 << 20;
+const MOST_BYTES: usize = 64 << 20;
 /// Contexts that are told at once, half a megabyte: each time for all threads together. A thread can have a million.
 pub(super) const CONTEXTS_AT_ONCE: usize = 1 << 14;
 /// Words with which a context is told.
@@ -258,6 +258,17 @@ impl Contexts {
     pub(super) fn release(self) {
         super::unmap(self.base, MOST_BYTES);
         BYTES.fetch_sub(self.memory.start + MOST_BYTES - self.memory.end, Ordering::Relaxed);
+    }
+}
+
+/// What is said where there is no room.
+pub(super) fn lack() -> String {
+    match BYTES.load(Ordering::Relaxed).div_ceil(1 << 20) {
+        0 => "the JVM's process got no memory for calling contexts: calls are counted without what is around them"
+            .to_owned(),
+        mib => format!(
+            "calling contexts took {mib} MiB in the JVM, and get no more: calls in further ones are counted without what is around them"
+        ),
     }
 }
 

@@ -42,6 +42,7 @@ pub(super) fn all(
     shapes.extend(made::tree(graph, contexts, made));
     if with_profiles {
         shapes.extend(profile::profiles(graph, contexts, lookup));
+        shapes.extend(profile::made(graph, contexts, made, lookup));
     }
     shapes
 }

@@ -9,7 +9,7 @@ use super::{
     },
     contexts::{CONTEXTS, Call, ContextId, Contexts, Within},
     figures,
-    graph::{Graph, Lookup},
+    graph::{Graph, Lookup, Place},
     shapes::{self, MadeIn},
 };
 use crate::{
@@ -68,7 +68,8 @@ impl Calls {
         let of = |(context, place): (Option<u32>, u32), counted: &Counted| {
             let place = &known.place(place)?.definition;
             let (made, _, class) = counted.made(known, place)?;
-            Some(MadeIn { context, class, line: place.line.map(Into::into), objects: made.objects, bytes: made.bytes })
+            let place = Place { bci: Some(place.bci.into()), line: place.line.map(Into::into), opcode: None };
+            Some(MadeIn { context, class, place, objects: made.objects, bytes: made.bytes })
         };
         self.made.iter().filter_map(|(key, counted)| of(*key, counted)).collect()
     }

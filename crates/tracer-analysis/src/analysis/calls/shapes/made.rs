@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{
-    super::{contexts::Contexts, graph::Graph},
+    super::{
+        contexts::Contexts,
+        graph::{Graph, Place},
+    },
     tree::{Whole, merged},
 };
 use crate::{
@@ -17,7 +20,8 @@ pub(in super::super) struct MadeIn {
     /// Number of the context; absent where it is not known.
     pub(in super::super) context: Option<u32>,
     pub(in super::super) class: String,
-    pub(in super::super) line: Option<u32>,
+    /// Where the method of the context makes them.
+    pub(in super::super) place: Place,
     pub(in super::super) objects: u64,
     /// As they are laid out; of classes whose size is not known 0.
     pub(in super::super) bytes: u64,
@@ -30,7 +34,7 @@ type Sum = (u64, u64);
 pub(super) fn tree(graph: &Graph<'_>, contexts: &Contexts, made: &[MadeIn]) -> Option<Shape> {
     let (all, of_node) = merged(graph, contexts);
     let mut leaves: BTreeMap<(Option<usize>, &str, Option<u32>), Sum> = BTreeMap::new();
-    for MadeIn { context, class, line, objects, bytes } in made {
+    for MadeIn { context, class, place: Place { line, .. }, objects, bytes } in made {
         let context = context.and_then(|at| of_node.get(usize::try_from(at).ok()?)).copied();
         let (sum, sum_bytes) = leaves.entry((context, class, *line)).or_default();
         *sum = sum.saturating_add(*objects);

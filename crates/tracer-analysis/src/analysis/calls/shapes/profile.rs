@@ -1,11 +1,14 @@
 //! The contexts as profiles: a stack for each, with the number of its calls, or with its own time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use super::super::{
-    super::table::FastMap,
-    contexts::{Amounts, Contexts, Node},
-    graph::{Graph, Lookup, Place},
+use super::{
+    super::{
+        super::table::FastMap,
+        contexts::{Amounts, Contexts, Node},
+        graph::{Graph, Lookup, Place},
+    },
+    MadeIn,
 };
 use crate::{
     event::SubjectId,
@@ -20,6 +23,8 @@ const FRAMES: usize = 4 << 20;
 
 /// Why a context is not told whole.
 const TOO_MANY: &str = "<too many contexts>";
+/// Why nothing is told of one.
+const NOT_KNOWN: &str = "<not known>";
 
 /// Calls by context, and own time by context where any is known.
 pub(super) fn profiles(graph: &Graph<'_>, contexts: &Contexts, lookup: Lookup<'_>) -> Vec<Shape> {
@@ -30,6 +35,36 @@ pub(super) fn profiles(graph: &Graph<'_>, contexts: &Contexts, lookup: Lookup<'_
     let calls = profile("calls", "Calls by context", Unit::Count, |amounts| amounts.calls);
     let times = profile("context_times", "Own time by context", Unit::Ns, |amounts| amounts.self_ns);
     calls.into_iter().chain(times).collect()
+}
+
+/// What is made by context, and by the place in its method.
+pub(super) fn made(graph: &Graph<'_>, contexts: &Contexts, made: &[MadeIn], lookup: Lookup<'_>) -> Option<Shape> {
+    let mut sums: BTreeMap<(Option<u32>, Place), (u64, u64)> = BTreeMap::new();
+    for MadeIn { context, place, objects, bytes, .. } in made {
+        let (of_objects, of_bytes) = sums.entry((*context, *place)).or_default();
+        *of_objects = of_objects.saturating_add(*objects);
+        *of_bytes = of_bytes.saturating_add(*bytes);
+    }
+    let mut order: Vec<_> = sums.into_iter().filter(|(_, (objects, _))| *objects > 0).collect();
+    order.sort_by_key(|(_, (_, bytes))| std::cmp::Reverse(*bytes));
+    let mut builder = Builder::new(graph, contexts, lookup);
+    let mut room = FRAMES;
+    let mut stacks = Vec::with_capacity(order.len());
+    for ((context, place), (count, value)) in order {
+        let node = context.and_then(|at| usize::try_from(at).ok()).filter(|at| *at < builder.nodes.len());
+        let (frames, cut) = match node {
+            Some(at) if room > 0 => builder.path(at, room.min(DEPTH), place),
+            Some(_) => (Vec::new(), TOO_MANY.to_owned()),
+            None => (Vec::new(), NOT_KNOWN.to_owned()),
+        };
+        room -= frames.len();
+        let thread = node.map(|at| builder.thread(builder.nodes[at].tid.0));
+        stacks.push(ProfileStack { frames, thread, value, count, cut });
+    }
+    let Builder { frames, threads, .. } = builder;
+    let (id, title) = ("made_stacks", "What is made, by context and line".to_owned());
+    let profile = Profile { id, title, unit: Unit::Bytes, contexts: false, frames, threads, stacks, steps: None };
+    (!profile.stacks.is_empty()).then_some(Shape::Profile(profile))
 }
 
 struct Builder<'a> {
@@ -71,7 +106,7 @@ impl<'a> Builder<'a> {
                 rest_calls = rest_calls.saturating_add(node.amounts.calls);
                 continue;
             }
-            let (frames, cut) = self.path(at, room.min(DEPTH));
+            let (frames, cut) = self.path(at, room.min(DEPTH), Place::default());
             room -= frames.len();
             let thread = Some(self.thread(node.tid.0));
             let (value, count) = (value(&node.amounts), node.amounts.calls);
@@ -87,10 +122,11 @@ impl<'a> Builder<'a> {
         Profile { id, title: title.to_owned(), unit, contexts: true, frames, threads, stacks, steps: None }
     }
 
-    /// Frames of a context, outermost first, each at the place where it calls the next one; and why they are not all.
-    fn path(&mut self, at: usize, most: usize) -> (Vec<u32>, String) {
+    /// Frames of a context, outermost first, each at the place where it calls the next one, and the innermost at its own place; and why
+    /// they are not all.
+    fn path(&mut self, at: usize, most: usize, mut place: Place) -> (Vec<u32>, String) {
         let mut frames = Vec::new();
-        let (mut next, mut place) = (Some(at), Place::default());
+        let mut next = Some(at);
         let mut is_cut = false;
         while let Some(at) = next
             && frames.len() < most
