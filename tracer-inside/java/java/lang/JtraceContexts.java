@@ -77,10 +77,12 @@ final class JtraceContexts {
      */
     @ForceInline
     static long entered(long tree, int place) {
-        int current = U.getInt(tree + CURRENT);
-        long entry = entry(tree, current, place);
-        if (entry == 0) return enteredFirst(place);
-        return goTo(tree, current, entry);
+        if (tree > JtraceMarks.REFUSED) {
+            int current = U.getInt(tree + CURRENT);
+            long entry = first(tree, current, place);
+            if (U.getInt(entry) == ~place) return goTo(tree, current, entry);
+        }
+        return enteredSlowly(place);
     }
 
     @ForceInline
@@ -90,9 +92,9 @@ final class JtraceContexts {
         return (long) U.getInt(tree + EPOCH) << 32 | current;
     }
 
-    /** The same where there is no such child yet, or no tree. */
+    /** The same where the child is not where it is looked for first, or is not there yet, or there is no tree. */
     @DontInline
-    static long enteredFirst(int place) {
+    private static long enteredSlowly(int place) {
         long tid = JtraceMarks.tid();
         long tree = JtraceMarks.contexts(tid);
         if (tree == 0) return 0;
@@ -126,14 +128,18 @@ final class JtraceContexts {
     /** A region was entered and left, within which there is none; says whether it was counted. */
     @ForceInline
     static boolean passed(long tree, int place) {
-        long entry = entry(tree, U.getInt(tree + CURRENT), place);
-        if (entry == 0) return passedFirst(place);
-        count(entry);
-        return true;
+        if (tree > JtraceMarks.REFUSED) {
+            long entry = first(tree, U.getInt(tree + CURRENT), place);
+            if (U.getInt(entry) == ~place) {
+                count(entry);
+                return true;
+            }
+        }
+        return passedSlowly(place);
     }
 
     @DontInline
-    static boolean passedFirst(int place) {
+    private static boolean passedSlowly(int place) {
         long tid = JtraceMarks.tid();
         long tree = JtraceMarks.contexts(tid);
         if (tree == 0) return false;
@@ -214,24 +220,25 @@ final class JtraceContexts {
         return place * 0x9e3779b1 >>> 12;
     }
 
-    /** Where the entry of a node's child for a place is; 0 where there is none. */
+    /** The entry of a node's child for a place, if it has that and no other one is in its place. */
     @ForceInline
-    private static long entry(long tree, int node, int place) {
+    private static long first(long tree, int node, int place) {
         long table = U.getLong(tree + node + TABLE);
-        long entry = tree + (int) table + (hash(place) & (int) (table >>> 32));
-        return U.getInt(entry) == ~place ? entry : further(tree, table, place);
+        return tree + (int) table + (hash(place) & (int) (table >>> 32));
     }
 
-    /** The same behind the first entry in question. */
-    @DontInline
-    private static long further(long tree, long table, int place) {
+    /** The entry of a node's child for a place; 0 where there is none. */
+    private static long entry(long tree, int node, int place) {
+        long table = U.getLong(tree + node + TABLE);
         int mask = (int) (table >>> 32);
         int first = hash(place) & mask;
-        for (int at = first + ENTRY_BYTES & mask; at != first; at = at + ENTRY_BYTES & mask) {
+        int at = first;
+        do {
             long entry = tree + (int) table + at;
             if (U.getInt(entry) == ~place) return entry;
             if (U.getInt(entry) == 0) return 0;
-        }
+            at = at + ENTRY_BYTES & mask;
+        } while (at != first);
         return 0;
     }
 
@@ -259,23 +266,25 @@ final class JtraceContexts {
     }
 
     /**
-     * The table of a node, with room for one more place: it gets a larger one where three quarters of it are taken, or a half and what
-     * the place is looked for first. 0 where there is no room.
+     * The table of a node, with room for one more place: it gets a larger one where three quarters of it are taken, or one quarter and
+     * where the place is looked for first. 0 where there is no room.
      */
     private static long tableWithRoom(long tid, long tree, int node, int place) {
         long table = U.getLong(tree + node + TABLE);
-        int mask = (int) (table >>> 32);
-        int entries = mask / ENTRY_BYTES + 1;
         int children = 0;
-        for (int at = 0; at <= mask; at += ENTRY_BYTES) {
+        for (int at = 0; at <= (int) (table >>> 32); at += ENTRY_BYTES) {
             if (U.getInt(tree + (int) table + at) != 0) children++;
         }
-        boolean isTaken = U.getInt(tree + (int) table + (hash(place) & mask)) != 0;
-        if (4 * children < (isTaken ? 2 : 3) * entries) return table;
-        long larger = larger(tid, tree, table);
-        if (larger != 0) U.putLong(tree + node + TABLE, larger);
-        else if (children + 1 < entries) larger = table;
-        return larger;
+        while (true) {
+            int mask = (int) (table >>> 32);
+            int entries = mask / ENTRY_BYTES + 1;
+            boolean isTaken = U.getInt(tree + (int) table + (hash(place) & mask)) != 0;
+            if (4 * children < (isTaken ? 1 : 3) * entries) return table;
+            long larger = larger(tid, tree, table);
+            if (larger == 0) return children + 1 < entries ? table : 0;
+            U.putLong(tree + node + TABLE, larger);
+            table = larger;
+        }
     }
 
     /** A table with what is in another one, and room for twice as much; 0 where there is no room. */

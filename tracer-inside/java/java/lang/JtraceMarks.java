@@ -96,7 +96,7 @@ public final class JtraceMarks {
     private static final long ELSEWHERE = 1;
 
     /** What is no address of a tree: the thread gets none. */
-    private static final long REFUSED = 1;
+    static final long REFUSED = 1;
 
     private static final int MAX_TEXT_CHARS = 64;
 
@@ -184,8 +184,7 @@ public final class JtraceMarks {
         long counters = counters(tid);
         if (counters == 0) return enteredElsewhere(on, place);
         if ((on & CONTEXTS) != 0) {
-            long tree = SLOTS[slot(tid) + SLOT_CONTEXTS];
-            long around = tree > REFUSED ? JtraceContexts.entered(tree, place) : JtraceContexts.enteredFirst(place);
+            long around = JtraceContexts.entered(SLOTS[slot(tid) + SLOT_CONTEXTS], place);
             if (around != 0) return around;
         }
         counters = at(counters, place, ENTERED);
@@ -245,8 +244,7 @@ public final class JtraceMarks {
 
     @ForceInline
     private static boolean passedContext(long tid, int place) {
-        long tree = SLOTS[slot(tid) + SLOT_CONTEXTS];
-        return tree > REFUSED ? JtraceContexts.passed(tree, place) : JtraceContexts.passedFirst(place);
+        return JtraceContexts.passed(SLOTS[slot(tid) + SLOT_CONTEXTS], place);
     }
 
     public static void passedThrown(int place) {
