@@ -233,7 +233,7 @@ impl Made {
             let objects = rest.split_once(" object").context("no objects")?.0.replace(',', "");
             *self.objects.entry(format!("{around}{class}")).or_default() += objects.parse::<u64>()?;
             let bytes = child["value"].as_f64().context("no bytes")?;
-            *self.bytes.entry(format!("{around}{class}")).or_default() += bytes as u64;
+            *self.bytes.entry(format!("{around}{class}")).or_default() += format!("{bytes:.0}").parse::<u64>()?;
         }
         Ok(())
     }

@@ -35,11 +35,11 @@ pub(super) fn all(
         shapes.extend([sites.kinds(), sites.table(graph)]);
     }
     shapes.extend(initialisers(graph));
+    shapes.extend(made::tree(graph, contexts, made));
     if !graph.by_thread.is_empty() {
         shapes.push(threads(graph));
         shapes.push(tree::tree(graph, contexts));
     }
-    shapes.extend(made::tree(graph, contexts, made));
     if with_profiles {
         shapes.extend(profile::profiles(graph, contexts, lookup));
         shapes.extend(profile::made(graph, contexts, made, lookup));
