@@ -51,7 +51,7 @@ impl Costs {
     pub(super) const REFERENCE: Self = Self {
         sent: 1.6,
         counted: 0.75,
-        in_context: 5.0,
+        in_context: 4.0,
         receiver: 4.0,
         time: 26.0,
         arguments: 4.0,
