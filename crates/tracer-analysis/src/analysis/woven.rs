@@ -166,8 +166,8 @@ pub(super) trait Counts: Send {
         self.counted(at.thread, method, calls, errors);
     }
 
-    /// So many objects were made at a place in a context, or so many bytes of arrays.
-    fn made_in(&mut self, _at: CountedIn<Self::Kept>, _place: u32, _objects: u64, _bytes: u64) {}
+    /// So many objects were made at a place, or so many bytes of arrays: in a context, where one was told.
+    fn made(&mut self, _at: Option<CountedIn<Self::Kept>>, _place: u32, _objects: u64, _bytes: u64) {}
 
     /// Threads that ended are one from now on. Gives what becomes of what is kept with calls under way.
     fn threads_ended(&mut self, ended: &EndedIndices) -> Box<dyn Fn(Self::Kept) -> Self::Kept>;
@@ -226,6 +226,11 @@ impl<C: Counts> Client for Counting<C> {
     }
 
     fn marker_count(&mut self, mark: &Instance<'_>, of: WordKind, count: u64) {
+        if mark.marker().is_some_and(Marker::is_of_objects) {
+            let [objects, bytes] = [WordKind::Enter, WordKind::Bytes].map(|kind| if of == kind { count } else { 0 });
+            self.counts.made(None, mark.place, objects, bytes);
+            return;
+        }
         let (calls, errors) = match of {
             WordKind::Enter => (count, 0),
             WordKind::Thrown => (0, count),
@@ -241,10 +246,7 @@ impl<C: Counts> Client for Counting<C> {
             | WordKind::Bytes
             | WordKind::Context => return,
         };
-        // Objects that were counted alone are those of another lens.
-        if !mark.marker().is_some_and(Marker::is_of_objects) {
-            self.counts.counted(mark.thread.index, SubjectId(mark.place), calls, errors);
-        }
+        self.counts.counted(mark.thread.index, SubjectId(mark.place), calls, errors);
     }
 
     fn marker_context(&mut self, mark: &Instance<'_>, context: u32, told: InContext) {
@@ -252,9 +254,9 @@ impl<C: Counts> Client for Counting<C> {
         let begun_in = self.under_way.around_counted(thread);
         let at = CountedIn { thread, number, around: told.around, left: told.what == Context::Left, begun_in };
         match told.what {
-            Context::Bytes => self.counts.made_in(at, mark.place, 0, told.calls),
+            Context::Bytes => self.counts.made(Some(at), mark.place, 0, told.calls),
             Context::Region if mark.marker().is_some_and(Marker::is_of_objects) => {
-                self.counts.made_in(at, mark.place, told.calls, 0);
+                self.counts.made(Some(at), mark.place, told.calls, 0);
             }
             Context::Region | Context::Left => {
                 self.counts.counted_in(at, SubjectId(mark.place), told.calls, told.errors);

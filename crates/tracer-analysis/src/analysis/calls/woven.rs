@@ -63,8 +63,12 @@ impl Calls {
         }
     }
 
-    /// What was made in each context, with sizes as far as they are known.
-    fn made(&self, known: &Known) -> Vec<MadeIn> {
+    /// What was made in each context, with sizes as far as they are known; nothing where no context is known.
+    fn made_in(&self, known: &Known) -> Vec<MadeIn> {
+        if self.made.iter().all(|((context, _), _)| context.is_none()) {
+            return Vec::new();
+        }
+
         let of = |(context, place): (Option<u32>, u32), counted: &Counted| {
             let place = &known.place(place)?.definition;
             let (made, _, class) = counted.made(known, place)?;
@@ -131,10 +135,10 @@ impl Counts for Calls {
         }
     }
 
-    fn made_in(&mut self, at: CountedIn<ContextId>, place: u32, objects: u64, bytes: u64) {
-        let context = match self.around(&at) {
-            Within::Context(ContextId::At(context)) => Some(context),
-            Within::Context(ContextId::Beyond(_)) | Within::Thread | Within::NotKnown => None,
+    fn made(&mut self, at: Option<CountedIn<ContextId>>, place: u32, objects: u64, bytes: u64) {
+        let context = match at.map(|at| self.around(&at)) {
+            Some(Within::Context(ContextId::At(context))) => Some(context),
+            Some(Within::Context(ContextId::Beyond(_)) | Within::Thread | Within::NotKnown) | None => None,
         };
         self.made.entry((context, place)).merge(&Counted { objects, bytes });
     }
@@ -184,7 +188,7 @@ impl Counts for Calls {
         notes.extend(self.made.note("pairs of context and place of what is made"));
         let called = self.contexts.nodes().iter().filter_map(|node| subjects.get(node.method));
         notes.extend(covered::not_entered(called.map(|subject| subject.class.as_str())));
-        let made = self.made(at.known);
+        let made = self.made_in(at.known);
         let sum = |of: fn(&MadeIn) -> u64| made.iter().map(of).fold(0, u64::saturating_add);
         let mut summary = figures(&graph);
         if !made.is_empty() {

@@ -46,9 +46,10 @@ pub(super) fn tree(graph: &Graph<'_>, contexts: &Contexts, made: &[MadeIn]) -> O
     let label = |at: usize| match at.checked_sub(all.len()) {
         None => graph.resolver.title(all[at].method),
         Some(leaf) => {
-            let ((_, class, line), (objects, _)) = &leaves[leaf];
+            let ((context, class, line), (objects, _)) = &leaves[leaf];
+            let where_not = if context.is_some() { "" } else { "<not known>: " };
             let line = line.map_or_else(String::new, |line| format!(", line {line}"));
-            format!("new {class} ({}{line})", plural(*objects, "object", "objects"))
+            format!("{where_not}new {class} ({}{line})", plural(*objects, "object", "objects"))
         }
     };
     (!leaves.is_empty()).then(|| whole.shape("made", "What is made, by context", Unit::Bytes, &label))
