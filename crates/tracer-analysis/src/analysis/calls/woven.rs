@@ -68,7 +68,6 @@ impl Calls {
         if self.made.iter().all(|((context, _), _)| context.is_none()) {
             return Vec::new();
         }
-
         let of = |(context, place): (Option<u32>, u32), counted: &Counted| {
             let place = &known.place(place)?.definition;
             let (made, _, class) = counted.made(known, place)?;

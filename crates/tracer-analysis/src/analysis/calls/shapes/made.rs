@@ -32,6 +32,10 @@ type Sum = (u64, u64);
 
 /// The tree, by bytes; nothing where nothing was made.
 pub(super) fn tree(graph: &Graph<'_>, contexts: &Contexts, made: &[MadeIn]) -> Option<Shape> {
+    // Each redrawing of a screen comes here, also in sessions that ask for no objects.
+    if made.is_empty() {
+        return None;
+    }
     let (all, of_node) = merged(graph, contexts);
     let mut leaves: BTreeMap<(Option<usize>, &str, Option<u32>), Sum> = BTreeMap::new();
     for MadeIn { context, class, place: Place { line, .. }, objects, bytes } in made {
