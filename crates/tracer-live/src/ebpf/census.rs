@@ -91,3 +91,18 @@ pub(super) fn own_programs() -> BTreeSet<u32> {
     let texts = entries.flatten().filter_map(|entry| fs::read_to_string(entry.path()).ok());
     texts.filter_map(|text| text.lines().find_map(|line| line.strip_prefix("prog_id:")?.trim().parse().ok())).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use object::{File, Object as _, ObjectSection as _};
+
+    use super::*;
+
+    #[test]
+    fn the_programs_declare_both_licences() {
+        let object = load::object();
+        let file = File::parse(&*object).expect("an ELF file");
+        let licence = file.section_by_name("license").expect("its licence").data().expect("its text");
+        assert_eq!(licence, b"Dual MIT/GPL\0");
+    }
+}

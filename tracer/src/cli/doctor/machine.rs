@@ -42,7 +42,7 @@ pub(super) fn checks() -> Vec<Check> {
     checks.push(priority());
     checks.extend(ptrace_scope());
     checks.extend(lockdown());
-    checks.push(landlock());
+    checks.push(landlock(refused_files::try_out()));
     checks.push(journal());
     checks
 }
@@ -176,9 +176,9 @@ fn lockdown() -> Option<Check> {
     })
 }
 
-fn landlock() -> Check {
+fn landlock(enforced: Enforced) -> Check {
     let change = "nothing: jtrace gives up what it can without it";
-    match refused_files::try_out() {
+    match enforced {
         Enforced::Whole => Check::ok("Landlock", "for `jtrace report`, and for what reaches files of a target"),
         Enforced::Partly => {
             Check::limited("Landlock", "the kernel knows fewer kinds of access; 6.10 knows all", change)
@@ -233,6 +233,14 @@ mod tests {
         let sentence =
             "Linux 6.12.117+deb13-cloud-amd64 refuses the eBPF program `site_hit`: combined stack size of 2 calls";
         assert!(checks[0].found.starts_with(sentence), "{checks:?}");
+    }
+
+    #[test]
+    fn how_much_of_the_rules_for_files_a_kernel_enforces_is_said() {
+        assert_eq!(landlock(Enforced::Whole).state, State::Ok);
+        let (partly, nothing) = (landlock(Enforced::Partly), landlock(Enforced::Nothing));
+        assert_eq!([partly.state, nothing.state], [State::Limited; 2], "jtrace works all the same");
+        assert!(partly.found.contains("fewer kinds of access") && nothing.found.contains("has none"));
     }
 
     #[test]

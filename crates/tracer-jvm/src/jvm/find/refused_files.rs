@@ -56,7 +56,10 @@ pub fn try_out() -> Enforced {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, process, thread};
+    use std::{collections::BTreeMap, fs, process, thread};
+
+    use landlock::LandlockStatus;
+    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter};
 
     use super::*;
     use crate::jvm::memory::Memory;
@@ -109,6 +112,36 @@ mod tests {
             assert_eq!(io::read_to_string(&open).unwrap(), "secret");
         });
         assert_eq!(fs::read_to_string(&other).unwrap(), "secret", "others are not bound");
+    }
+
+    #[test]
+    fn how_much_is_enforced_follows_from_the_version_that_the_kernel_has() {
+        let first = || Ruleset::default().handle_access(AccessFs::from_all(ABI::V1))?.create()?.restrict_self();
+        let version = thread::scope(|scope| scope.spawn(first).join().unwrap()).unwrap().landlock;
+        let expected = match version {
+            LandlockStatus::Available { effective_abi, .. } if effective_abi >= VERSION => Enforced::Whole,
+            LandlockStatus::Available { .. } => Enforced::Partly,
+            LandlockStatus::NotEnabled | LandlockStatus::NotImplemented => Enforced::Nothing,
+        };
+        assert_eq!(try_out(), expected, "{version:?}");
+    }
+
+    /// The answer of a kernel that has no Landlock is that it does not know the call.
+    #[test]
+    fn a_kernel_without_the_rules_enforces_nothing_and_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let outside = folder.path().join("file");
+        fs::write(&outside, "read all the same").unwrap();
+        let tries = || {
+            let unknown = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
+            let calls = BTreeMap::from([(libc::SYS_landlock_create_ruleset, Vec::new())]);
+            let filter = SeccompFilter::new(calls, SeccompAction::Allow, unknown, TargetArch::x86_64).unwrap();
+            let program: BpfProgram = filter.try_into().unwrap();
+            apply_filter(&program).unwrap();
+            (refuse_beyond(&[]).unwrap(), fs::read_to_string(&outside).unwrap())
+        };
+        let (enforced, text) = thread::scope(|scope| scope.spawn(tries).join().unwrap());
+        assert_eq!((enforced, &*text), (Enforced::Nothing, "read all the same"));
     }
 
     /// Why a session has no such rules. Should a kernel allow it one day, a session can have them.
