@@ -10,6 +10,7 @@ mod exception_table;
 mod fields;
 
 mod layout;
+mod opcodes;
 
 pub(super) mod lines;
 
@@ -19,7 +20,7 @@ pub(super) mod unsigned5;
 
 use std::fmt;
 
-use self::{exception_table::Row, layout::SourceFile};
+use self::{exception_table::Row, layout::SourceFile, opcodes::Opcodes};
 pub use self::{
     fields::{Field, FieldsLayout},
     layout::{MetadataLayout, release},
@@ -47,16 +48,6 @@ const POINTER_BYTES: u64 = 8;
 /// The first and the last of the five bytecodes that call a method.
 const INVOKE_VIRTUAL: u8 = 0xb6;
 const INVOKE_DYNAMIC: u8 = 0xba;
-/// The first bytecode of the JVM's own (the one for breakpoints), by which it replaces others as it runs them.
-const FIRST_OF_THE_JVM: u8 = 0xca;
-/// What the JVM makes of an `invokevirtual` of a method that nothing overrides, and of one of a method handle.
-const FAST_INVOKE_FINAL: u8 = 0xe3;
-const INVOKE_HANDLE: u8 = 0xe9;
-/// What it makes of the `ldc` and `ldc_w` of an object.
-const FAST_LDC: u8 = 0xe6;
-const FAST_LDC_WIDE: u8 = 0xe7;
-const LDC: u8 = 0x12;
-const LDC_WIDE: u8 = 0x13;
 
 /// Why a method has no name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -94,6 +85,8 @@ pub struct Method {
     pub file: Option<SharedText>,
     /// Bytecode, as the JVM has rewritten it; none for native and abstract methods.
     pub code: Box<[u8]>,
+    /// What the JVM's own opcodes in it stand for, where that is known.
+    opcodes: Option<Opcodes>,
     /// Lines, where the class file has them.
     pub lines: Option<Lines>,
     /// Its exception handlers, where they could be read; empty where it has none.
@@ -129,21 +122,14 @@ impl Method {
     /// Whether a bytecode index can be that of a call of another method.
     pub fn calls_at(&self, bci: u32) -> bool {
         let opcode = usize::try_from(bci).ok().and_then(|bci| self.code.get(bci));
-        opcode.is_some_and(|&opcode| matches!(opcode, INVOKE_VIRTUAL..=INVOKE_DYNAMIC) || opcode >= FIRST_OF_THE_JVM)
+        opcode.is_some_and(|&opcode| matches!(opcode, INVOKE_VIRTUAL..=INVOKE_DYNAMIC) || opcode >= opcodes::FIRST)
     }
 
-    /// The opcode at a bytecode index as the class file has it. None where the JVM has put a breakpoint, or something that does
-    /// not say what stood there.
-    ///
-    /// The JVM's own opcodes have had the same numbers on 11, 17, 21 and 25 (`Bytecodes::_java_code`, read there).
+    /// The opcode at a bytecode index as the class file has it. None where the JVM has put a breakpoint, or one of its own that is not known.
     pub fn opcode_at(&self, bci: u32) -> Option<u8> {
-        match *self.code.get(usize::try_from(bci).ok()?)? {
-            opcode @ ..FIRST_OF_THE_JVM => Some(opcode),
-            FAST_INVOKE_FINAL | INVOKE_HANDLE => Some(INVOKE_VIRTUAL),
-            FAST_LDC => Some(LDC),
-            FAST_LDC_WIDE => Some(LDC_WIDE),
-            _ => None,
-        }
+        let opcode = *self.code.get(usize::try_from(bci).ok()?)?;
+        self.opcodes
+            .map_or_else(|| Some(opcode).filter(|opcode| *opcode < opcodes::FIRST), |known| known.of_class_file(opcode))
     }
 
     /// What it takes in memory, about.
@@ -188,6 +174,7 @@ impl Method {
             signature: reader.pool_text(&pool, signature, "ConstMethod::_signature_index")?.into(),
             file: file.map(Into::into),
             code,
+            opcodes: layout.opcodes,
             lines,
             handlers: handlers.map(Into::into),
         })
@@ -309,7 +296,8 @@ impl<P: Peek> Reader<'_, P> {
         let Row { begin, end, handler, class } = row;
         let class = if class == 0 { None } else { Some(self.pool_class(pool, class)?.into()) };
         let line = lines.and_then(|lines| lines.line(handler.into()));
-        Some(Handler { begin, end, class, line, does: bytecode::does(code, handler) })
+        let does = bytecode::does(code, self.layout.opcodes.as_ref()?, handler);
+        Some(Handler { begin, end, class, line, does })
     }
 
     /// The name of a class of the pool, as Java writes it, whether the JVM has looked it up or not.

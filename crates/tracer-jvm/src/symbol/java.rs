@@ -95,8 +95,9 @@ impl<P: Peek> JavaSymbols<P> {
     }
 
     /// Finds through the library's symbols what the tables do not have.
-    pub fn find_continuations(&mut self, libjvm: &Library) {
+    pub fn find_in_symbols(&mut self, libjvm: &Library) {
         self.code_cache.find_continuations(&self.peek, libjvm);
+        self.metadata.find_opcodes(&self.peek, libjvm);
     }
 
     /// The code cache.

@@ -113,7 +113,7 @@ impl ThreadReader {
             objects.find_virtual_threads(&jvm.tables);
         }
         let mut symbols = JavaSymbols::open(Memory::open(pid)?, &jvm.tables)?;
-        symbols.find_continuations(&jvm.library);
+        symbols.find_in_symbols(&jvm.library);
         let stacks = JavaStacks::new(symbols.code_cache().clone(), &jvm.tables)?;
         Ok(Self {
             pid,

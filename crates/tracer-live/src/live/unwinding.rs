@@ -74,7 +74,7 @@ impl Unwinding {
         let (mut layout, mut heaps) = (CodeLayout::default(), Vec::new());
         match JavaSymbols::open(Memory::open(jvm.target.pid)?, &jvm.tables) {
             Ok(mut symbols) => {
-                symbols.find_continuations(&jvm.library);
+                symbols.find_in_symbols(&jvm.library);
                 layout = symbols.code_cache().layout();
                 heaps = symbols.code_cache().regions();
                 java = Some(symbols);

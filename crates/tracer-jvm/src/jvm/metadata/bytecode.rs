@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use super::opcodes::Opcodes;
 use crate::stack::handlers::Use;
 
 /// Most instructions that are followed.
@@ -30,18 +31,16 @@ mod op {
     pub(super) const IFNULL: u8 = 0xc6;
     pub(super) const IFNONNULL: u8 = 0xc7;
     pub(super) const GOTO_W: u8 = 0xc8;
-    /// The JVM's own: `_fast_aload_0`.
-    pub(super) const FAST_ALOAD_0: u8 = 0xdc;
 }
 
 /// What the handler at a bytecode index does with the exception that it is given.
-pub(super) fn does(code: &[u8], handler: u16) -> Use {
-    followed(code, handler).unwrap_or(Use::Reads)
+pub(super) fn does(code: &[u8], opcodes: &Opcodes, handler: u16) -> Use {
+    followed(code, opcodes, handler).unwrap_or(Use::Reads)
 }
 
-fn followed(code: &[u8], handler: u16) -> Option<Use> {
+fn followed(code: &[u8], opcodes: &Opcodes, handler: u16) -> Option<Use> {
     let begin = usize::from(handler);
-    let first = *code.get(begin)?;
+    let first = opcodes.of_class_file(*code.get(begin)?)?;
     let variable = match first {
         op::ATHROW => return Some(Use::Rethrows(handler)),
         op::POP => return Some(Use::Ignores),
@@ -49,13 +48,15 @@ fn followed(code: &[u8], handler: u16) -> Option<Use> {
         op::ASTORE_0..=op::ASTORE_3 => usize::from(first - op::ASTORE_0),
         _ => return None,
     };
-    let mut ways = Ways { code, variable, open: vec![begin + length(first)?], seen: HashSet::new() };
+    let mut ways = Ways { code, opcodes, variable, open: vec![begin + length(first)?], seen: HashSet::new() };
     ways.all()
 }
 
 /// Ways through a handler.
 struct Ways<'a> {
     code: &'a [u8],
+    /// What the JVM's own stand for.
+    opcodes: &'a Opcodes,
     /// Where the exception is.
     variable: usize,
     open: Vec<usize>,
@@ -72,7 +73,7 @@ impl Ways<'_> {
             if self.seen.len() > MAX_INSTRUCTIONS {
                 return None;
             }
-            let opcode = *self.code.get(at)?;
+            let opcode = self.opcodes.of_class_file(*self.code.get(at)?)?;
             if self.loads(opcode, at) {
                 let behind = at + length(opcode)?;
                 if self.code.get(behind) != Some(&op::ATHROW) {
@@ -110,7 +111,6 @@ impl Ways<'_> {
         match opcode {
             op::ALOAD => self.code.get(at + 1).is_some_and(|number| usize::from(*number) == self.variable),
             op::ALOAD_0..=op::ALOAD_3 => usize::from(opcode - op::ALOAD_0) == self.variable,
-            op::FAST_ALOAD_0 => self.variable == 0,
             _ => false,
         }
     }
@@ -136,36 +136,17 @@ impl Ways<'_> {
     }
 }
 
-/// Bytes of an instruction, by its opcode; of none that has no fixed length, calls within the method (`jsr`, `ret`, `wide` of it), or may
-/// stand for any other (a breakpoint).
+/// Bytes of an instruction, by its opcode in the class file; of none that has no fixed length, or calls within the method (`jsr`, `ret`,
+/// `wide` of it).
 ///
-/// The JVM's own opcodes are as long as those that they replace, or as those and the ones behind them which they do as well.
+/// The JVM's own opcodes stand where these stood, and leave what is behind them: some do what the next one says as well, which is skipped
+/// then.
 const fn length(opcode: u8) -> Option<usize> {
     Some(match opcode {
-        0x00..=0x0f
-        | 0x1a..=0x35
-        | 0x3b..=0x83
-        | 0x85..=0x98
-        | 0xac..=0xb1
-        | 0xbe..=0xbf
-        | 0xc2..=0xc3
-        | 0xdc
-        | 0xe8 => 1,
-        0x10 | 0x12 | 0x15..=0x19 | 0x36..=0x3a | 0xbc | 0xe0 | 0xe6 => 2,
-        0x11
-        | 0x13..=0x14
-        | 0x84
-        | 0x99..=0xa7
-        | 0xb2..=0xb8
-        | 0xbb
-        | 0xbd
-        | 0xc0..=0xc1
-        | 0xc6..=0xc7
-        | 0xcb..=0xdb
-        | 0xe2..=0xe3
-        | 0xe7
-        | 0xe9 => 3,
-        0xc5 | 0xdd..=0xdf | 0xe1 => 4,
+        0x00..=0x0f | 0x1a..=0x35 | 0x3b..=0x83 | 0x85..=0x98 | 0xac..=0xb1 | 0xbe..=0xbf | 0xc2..=0xc3 => 1,
+        0x10 | 0x12 | 0x15..=0x19 | 0x36..=0x3a | 0xbc => 2,
+        0x11 | 0x13..=0x14 | 0x84 | 0x99..=0xa7 | 0xb2..=0xb8 | 0xbb | 0xbd | 0xc0..=0xc1 | 0xc6..=0xc7 => 3,
+        0xc5 => 4,
         0xb9..=0xba | 0xc8 => 5,
         _ => return None,
     })
@@ -174,6 +155,10 @@ const fn length(opcode: u8) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn does(code: &[u8], handler: u16) -> Use {
+        super::does(code, &Opcodes::of_release(25).unwrap(), handler)
+    }
 
     #[test]
     fn what_finally_and_synchronized_make_throws_on() {

@@ -5,19 +5,17 @@ use super::super::{
         Error,
         fields::{Fields, Slot},
     },
+    memory::library::Library,
     peek::Peek,
     vmstructs::VmStructs,
 };
-use super::exception_table::Tables;
+use super::{exception_table::Tables, opcodes::Opcodes};
 
 /// The first release whose compressed numbers leave out the byte 0.
 const EXCLUDES_ZERO: u32 = 20;
 
 /// The first release whose constant pools have the index of its name for each class.
 const NAMES_CLASSES_BY_INDEX: u32 = 9;
-/// The last release whose own bytecodes have the numbers that `bytecode` knows: 28 has some more among them. What a handler does is not known
-/// where these are read as others.
-const KNOWS_CODES: u32 = 27;
 
 /// Where in a class or its pool the name of the source file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +53,10 @@ pub struct MetadataLayout {
     pub(super) symbol_body: u64,
     /// Byte values that compressed numbers leave out.
     pub(in super::super) excluded: u8,
-    /// Where its exception table is; not there before 11, whose constant pools are others, and after 27, whose bytecodes are.
+    /// Where its exception table is; not there before 9, whose constant pools are others.
     pub(super) tables: Option<Tables>,
+    /// What the JVM's own opcodes stand for. What handlers do is not known without.
+    pub(super) opcodes: Option<Opcodes>,
 }
 
 /// The feature release of the JVM.
@@ -115,9 +115,13 @@ impl MetadataLayout {
             symbol_length: Slot::new(one("Symbol", "_length")?, 2),
             symbol_body: fields.offset(&[("Symbol", "_body[0]"), ("Symbol", "_body")])?,
             excluded: u8::from(major >= EXCLUDES_ZERO),
-            tables: Tables::from_tables(fields)
-                .ok()
-                .filter(|_| (NAMES_CLASSES_BY_INDEX..=KNOWS_CODES).contains(&major)),
+            tables: Tables::from_tables(fields).ok().filter(|_| major >= NAMES_CLASSES_BY_INDEX),
+            opcodes: Opcodes::of_release(major),
         })
+    }
+
+    /// Finds through the library's symbols what its own opcodes stand for, where that is not known of the release.
+    pub fn find_opcodes(&mut self, peek: &impl Peek, libjvm: &Library) {
+        self.opcodes = self.opcodes.or_else(|| Opcodes::read(peek, libjvm));
     }
 }

@@ -139,7 +139,18 @@ fn opcodes_are_those_of_the_class_file_or_not_known() {
     // As written, `_fast_invokevfinal`, `_invokehandle`, `_fast_aldc`, `_fast_igetfield`, a breakpoint.
     method.code = [0xb9, 0xe3, 0xe9, 0xe6, 0xd0, 0xca].into();
     let opcodes: Vec<_> = (0..7).map(|bci| method.opcode_at(bci)).collect();
-    assert_eq!(opcodes, [Some(0xb9), Some(0xb6), Some(0xb6), Some(0x12), None, None, None]);
+    assert_eq!(opcodes, [Some(0xb9), Some(0xb6), Some(0xb6), Some(0x12), Some(0xb4), None, None]);
+}
+
+/// A release whose opcodes nobody has looked up, and which has no symbols.
+#[test]
+fn without_its_own_opcodes_a_method_tells_those_of_the_class_file_alone() {
+    let mut world = World::new(28);
+    let mut class = world.class("com/shop/Cart", None);
+    let address = world.method(&mut class, "add", 9, &[]);
+    let mut method = read(&world, address).unwrap();
+    method.code = [0xb9, 0xe3].into();
+    assert_eq!([0, 1].map(|bci| method.opcode_at(bci)), [Some(0xb9), None]);
 }
 
 #[test]
