@@ -74,6 +74,7 @@ use crate::{
 
 pub(crate) use method::interval_percent;
 pub use scaled::Scaled;
+pub(crate) use state::is_collector;
 pub(crate) use table::OTHERS;
 pub use table::column;
 

@@ -49,6 +49,7 @@ type Rule = fn(&Evidence<'_>) -> Option<Finding>;
 
 const RULES: &[Rule] = &[
     gc::share,
+    gc::stalls,
     gc::long_pause,
     gc::repeated_full,
     gc::explicit,
@@ -95,6 +96,7 @@ const RULES: &[Rule] = &[
     classes::storm,
     classes::leak,
     classes::initialization_errors,
+    jit::not_compiled,
     jit::recompilation,
     jit::failures,
     jit::code_unloading,

@@ -1,7 +1,6 @@
 /*
  * incident: The code cache is far too small for the methods that are hot, so that compiled code is thrown away and made again all the time.
- * names: code-cache-full|cpu-jit|jit-code-unloading|jit-failures|jit-recompilation *
- * new: code-cache-full
+ * names: cpu-jit|jit-code-unloading|jit-failures|jit-recompilation *
  * flags: -XX:ReservedCodeCacheSize=3m -Xmx256m
  * load: cpu
  * jfr: none

@@ -1,7 +1,6 @@
 /*
  * incident: A template was compiled into one method of more than 8,000 bytes, which the JVM never compiles: the page is interpreted.
  * names: not-compiled|cpu-hot-method|cpu-hot-line InvoicePage.render
- * new: not-compiled
  * load: cpu
  * jfr: jdk.ExecutionSample InvoicePage.render
  */

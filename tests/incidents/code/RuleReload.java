@@ -1,7 +1,6 @@
 /*
  * incident: Rules are loaded anew each 400 ms, and the optimising compiler gives their large method up each time: it has no room for it.
  * names: jit-failures|not-compiled|jit-recompilation Rules.score
- * new: not-compiled
  * flags: -XX:MaxNodeLimit=1600 -XX:NodeLimitFudgeFactor=320
  * load: cpu
  * jfr: jdk.CompilationFailure out of nodes

@@ -1,6 +1,6 @@
 /*
  * incident: Keys of a cache are made by String.format with a locale, for each of the readings that come in.
- * names: cpu-hot-line|cpu-hot-method|string-formatting KeyMaker.key
+ * names: cpu-hot-line|cpu-hot-method KeyMaker.key
  * load: cpu
  * jfr: jdk.ExecutionSample KeyMaker
  */

@@ -1,6 +1,6 @@
 /*
  * incident: Each request looks through the folder of configuration files for one that has changed.
- * names: cpu-hot-line|cpu-hot-method|slow-disk|system-calls ConfigWatcher.
+ * names: cpu-hot-line|cpu-hot-method|slow-disk ConfigWatcher.
  * load: cpu
  * jfr: jdk.NativeMethodSample ConfigWatcher
  */

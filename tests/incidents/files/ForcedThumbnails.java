@@ -1,6 +1,6 @@
 /*
  * incident: Thumbnails are written to new files that are each forced to the disk by a helper of a library, deep below the program's line.
- * names: slow-disk|file-lock Gallery.|DurableFiles.
+ * names: slow-disk Gallery.|DurableFiles.
  * jfr: jdk.FileForce Gallery
  */
 package com.acme.gallery;

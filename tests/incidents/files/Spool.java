@@ -1,7 +1,6 @@
 /*
  * incident: Another process has locked the spool file and does not give it back, so the sender waits for the lock for ever.
- * names: slow-disk|file-lock Spool.claim
- * new: file-lock
+ * names: slow-disk Spool.claim
  * jfr: none
  */
 package files;

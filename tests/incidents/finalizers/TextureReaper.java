@@ -1,7 +1,6 @@
 /*
  * incident: Textures are freed by a thread of the program's own that takes phantom references from a queue, 80 ms for each: the queue grows.
  * names: queue-grows|queue-backlog Reaper.free
- * new: queue-backlog
  * flags: -Xmx64m
  * jfr: none
  */

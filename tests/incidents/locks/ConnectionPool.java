@@ -1,7 +1,6 @@
 /*
  * incident: Reports keep database connections for seconds, so that the pool of three is always empty and orders wait for one.
  * names: lock-queue|pool-exhausted ConnectionPool.borrow
- * new: pool-exhausted
  * jfr: jdk.ThreadPark ConnectionPool.borrow
  */
 package locks;

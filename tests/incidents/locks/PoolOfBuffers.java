@@ -1,7 +1,6 @@
 /*
  * incident: Twelve encoders take their buffer from a pool that has only two, and each keeps it for 15 ms.
  * names: pool-exhausted|lock-queue BufferPool.take
- * new: pool-exhausted
  * jfr: jdk.ThreadPark BufferPool.take
  */
 package locks;

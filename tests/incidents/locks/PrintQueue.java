@@ -1,7 +1,6 @@
 /*
  * incident: A full buffer's notify woke another printer instead of a writer, and now both sides wait for ever for a signal.
  * names: lost-notify PrintQueue.put
- * new: lost-notify
  * jfr: none
  */
 package locks;

@@ -1,7 +1,6 @@
 /*
  * incident: Twelve request threads share two database connections, and each keeps one for 20 ms.
  * names: lock-queue|pool-exhausted Connections.borrow
- * new: pool-exhausted
  * jfr: jdk.ThreadPark Connections.borrow
  */
 package locks;

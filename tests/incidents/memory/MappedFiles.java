@@ -1,7 +1,6 @@
 /*
  * incident: Segments of a file are mapped into memory one after the other, and all mappings are kept.
  * names: mapped-files|memory-growth /segments|MappedFiles
- * new: mapped-files
  * flags: -Xmx64m
  * jfr: none
  */

@@ -1,7 +1,6 @@
 /*
  * incident: All documents are printed by an executor of one thread, which takes 150 ms for each while ten callers wait for theirs.
  * names: slow-task|executor-backlog Printer.print
- * new: executor-backlog
  * jfr: jdk.ThreadPark Office.document
  */
 package pools;

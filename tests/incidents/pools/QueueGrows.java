@@ -1,7 +1,6 @@
 /*
  * incident: Four hundred mails a second are handed to two workers that send sixty-five, and the rest piles up in the executor's queue.
  * names: executor-backlog|heap-growth Outbox.
- * new: executor-backlog
  * flags: -Xmx64m
  * jfr: none
  */

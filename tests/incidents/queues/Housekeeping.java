@@ -1,8 +1,6 @@
 /*
  * incident: All periodic jobs share one timer thread, and the backup on it takes far longer than its period: the others are late.
- * names: executor-backlog|late-tasks Backup.copyTables
- * new: executor-backlog
- * new: late-tasks
+ * names: executor-backlog Backup.copyTables
  * jfr: none
  */
 package queues;

@@ -1,7 +1,6 @@
 /*
  * incident: A thread written by hand sends letters from a queue without a bound, 60 ms for each, while forty come in a second.
  * names: queue-grows Postman.deliver|Letterbox
- * new: queue-grows
  * jfr: none
  */
 package queues;

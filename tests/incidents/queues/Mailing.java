@@ -1,7 +1,6 @@
 /*
  * incident: Confirmations are handed to a single worker that takes 250 ms for each, while forty come in a second: the queue grows.
  * names: executor-backlog Smtp
- * new: executor-backlog
  * jfr: none
  */
 package queues;

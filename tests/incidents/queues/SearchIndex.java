@@ -1,7 +1,6 @@
 /*
  * incident: A thread of the program's own puts documents into an index that it copies for each of them: changes come faster than that.
  * names: queue-grows|cpu-hot-line Indexer.add|Index.with|Indexer.changes
- * new: queue-grows
  * jfr: none
  */
 package queues;

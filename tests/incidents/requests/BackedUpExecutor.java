@@ -1,7 +1,6 @@
 /*
  * incident: Six callers have their offers scored by an executor of two threads, so most of the tasks wait in its queue.
  * names: slow-task|executor-backlog Score.call
- * new: executor-backlog
  * jfr: jdk.ThreadPark Offers.best
  */
 package requests;

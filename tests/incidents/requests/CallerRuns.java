@@ -1,6 +1,6 @@
 /*
  * incident: The executor of a server is full, and its policy lets the thread that accepts run each request that is refused.
- * names: executor-backlog|request-queue|slow-dispatcher Work.|Acceptor.
+ * names: executor-backlog|slow-dispatcher Work.|Acceptor.
  * jfr: jdk.ThreadSleep Work.render
  */
 package com.acme.gate;

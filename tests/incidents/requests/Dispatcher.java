@@ -1,8 +1,6 @@
 /*
  * incident: The HTTP server was given no executor, so its only dispatcher thread runs the slow handler and all others wait for it.
- * names: request-queue|slow-dispatcher Dispatcher.renderInvoice
- * new: request-queue
- * new: slow-dispatcher
+ * names: slow-dispatcher Dispatcher.renderInvoice
  * jfr: none
  */
 package requests;

@@ -1,7 +1,6 @@
 /*
  * incident: The HTTP server has two threads, each request takes one of them for 100 ms, and eight clients wait for their turn.
- * names: request-queue|executor-backlog BasketHandler.
- * new: request-queue
+ * names: executor-backlog BasketHandler.
  * jfr: jdk.SocketRead Client.visit
  */
 package requests;

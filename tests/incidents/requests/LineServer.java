@@ -1,7 +1,6 @@
 /*
  * incident: A home-made server runs each connection in a pool of three whose tasks ask a slow back end; accepted connections wait in the queue.
- * names: request-queue|executor-backlog|slow-peer BackEnd.fetch
- * new: request-queue
+ * names: executor-backlog|slow-peer BackEnd.fetch
  * jfr: jdk.SocketRead BackEnd.fetch
  */
 package requests;

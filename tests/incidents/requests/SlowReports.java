@@ -1,7 +1,6 @@
 /*
  * incident: An HTTP server with two workers has a handler that takes 300 ms, and requests of eight clients wait in its executor's queue.
- * names: request-queue|executor-backlog ReportHandler
- * new: request-queue
+ * names: executor-backlog ReportHandler
  * jfr: none
  */
 package requests;

@@ -1,7 +1,6 @@
 /*
  * incident: A metrics agent asks the JVM for a histogram of all objects twice a second, and each of them is a full collection and a walk through the heap.
- * names: heap-inspection|safepoint-long|safepoint-frequent|gc-full|gc-share Metrics.histogram
- * new: heap-inspection
+ * names: safepoint-long|safepoint-frequent|gc-full|gc-share Metrics.histogram
  * flags: -Xmx512m
  * load: cpu
  * jfr: jdk.GarbageCollection Inspection

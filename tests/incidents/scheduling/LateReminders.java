@@ -1,6 +1,6 @@
 /*
  * incident: All reminders share one java.util.Timer, and one of its tasks takes 400 ms of each 250 ms: the others are ever later.
- * names: late-tasks|slow-task|slow-dispatcher|executor-backlog Reminder|NewsLetter.
+ * names: slow-task|slow-dispatcher|executor-backlog Reminder|NewsLetter.
  * jfr: jdk.ThreadSleep NewsLetter
  */
 package com.acme.reminders;

@@ -1,7 +1,6 @@
 /*
  * incident: After a large answer a channel keeps its interest in OP_WRITE, so that the selector returns at once for ever.
  * names: selector-spins|spinning|cpu-hot-line StaleInterest.loop
- * new: selector-spins
  * jfr: none
  */
 package sockets;

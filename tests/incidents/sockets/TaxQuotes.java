@@ -1,6 +1,6 @@
 /*
  * incident: Quotes ask a tax service by the JDK's asynchronous HTTP client and join; the service answers after 600 ms.
- * names: slow-peer|slow-task|request-queue TaxGateway.|QuoteService.
+ * names: slow-peer|slow-task TaxGateway.|QuoteService.
  * jfr: jdk.ThreadPark TaxGateway
  */
 package org.northwind.quotes;

@@ -1,7 +1,6 @@
 /*
  * incident: Virtual threads compute without a pause and keep all carriers, so those that answer requests wait for one.
- * names: carriers-busy|cpu-hot-method|cpu-hot-line Pattern.mismatch
- * new: carriers-busy
+ * names: cpu-hot-method|cpu-hot-line Pattern.mismatch
  * needs: 21
  * load: cpu
  * jfr: jdk.ExecutionSample Pattern.mismatch

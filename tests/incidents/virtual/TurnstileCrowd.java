@@ -1,7 +1,6 @@
 /*
  * incident: Ten thousand virtual threads wait for one of four permits, each of which is held for 40 ms.
  * names: lock-queue|pool-exhausted Turnstile.enter
- * new: pool-exhausted
  * needs: 21
  * jfr: none
  */

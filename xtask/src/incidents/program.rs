@@ -101,7 +101,6 @@ impl Program {
                     program.recorded =
                         words.map(|(event, text)| Recorded { event: event.to_owned(), text: text.to_owned() });
                 }
-                "new" => {}
                 _ => bail!("`{key}` is not known"),
             }
         }
@@ -165,5 +164,16 @@ mod tests {
         let all = names.len();
         names.dedup();
         assert_eq!(names.len(), all, "two programs with one name");
+    }
+
+    #[test]
+    fn what_a_cause_may_be_called_is_a_finding_that_there_is() {
+        let lenses = fs::read_to_string(workspace::root().join("docs/lenses.md")).expect("the findings");
+        let is_finding = |id: &String| lenses.contains(&format!("\n| `{id}` |"));
+        for program in all(&workspace::root().join("tests/incidents")).expect("a corpus") {
+            for id in program.causes.iter().flat_map(|cause| &cause.rules) {
+                assert!(is_finding(id), "{}: `{id}`", program.name);
+            }
+        }
     }
 }

@@ -156,6 +156,11 @@ impl Role {
     }
 }
 
+/// Whether a thread without Java frames has the name of one of the collector's.
+pub(crate) fn is_collector(name: &str) -> bool {
+    Role::of(name, Told::Nothing) == Role::Gc
+}
+
 /// What a stack tells of its thread; the greater outweighs the less.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Told {

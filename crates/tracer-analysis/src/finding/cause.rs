@@ -4,19 +4,21 @@ use super::when::joined;
 use crate::report::Finding;
 
 /// Findings by id, each with those that follow from it.
-const EXPLAINS: [(&str, &[&str]); 12] = [
+const EXPLAINS: [(&str, &[&str]); 14] = [
     ("cpu-limit", &["cpu-queue", "cpu-run-queue", "slow-stop"]),
     ("cpu-queue", &["cpu-run-queue", "slow-stop"]),
     ("swap", &["page-faults", "gc-long-pause", "gc-share"]),
     ("direct-memory", &["memory-growth", "gc-share", "gc-full", "gc-long-pause", "cpu-gc"]),
     ("gc-explicit", &["gc-share", "gc-long-pause", "cpu-gc"]),
     ("heap-growth", &["heap-nearly-full", "gc-full", "gc-share", "gc-long-pause", "cpu-gc"]),
-    ("heap-nearly-full", &["gc-full", "gc-share", "gc-long-pause", "cpu-gc"]),
+    ("heap-nearly-full", &["allocation-stall", "gc-full", "gc-share", "gc-long-pause", "cpu-gc"]),
+    ("allocation-stall", &["gc-share", "gc-long-pause", "cpu-gc"]),
     ("humongous", &["gc-share", "gc-long-pause", "cpu-gc"]),
     ("slow-stop", &["safepoint-long"]),
     ("starved-pool", &["executor-backlog", "slow-task", "parking"]),
     ("executor-backlog", &["slow-task", "parking"]),
     ("class-leak", &["class-storm"]),
+    ("not-compiled", &["cpu-hot-method", "cpu-hot-line"]),
 ];
 
 /// Those that explain another one only where both are about the same thing (the first name in their titles), and a third of it or more: their

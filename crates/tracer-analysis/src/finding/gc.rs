@@ -48,6 +48,36 @@ pub(super) fn share(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
+/// Threads that allocate had to wait until a concurrent collector freed memory. Its pauses stay short meanwhile.
+pub(super) fn stalls(evidence: &Evidence<'_>) -> Option<Finding> {
+    /// As ZGC calls a collection that begins because a thread found no memory.
+    const CAUSE: &str = "Allocation Stall";
+    const OFTEN_PER_S: f64 = 1.0;
+    let rows = evidence.rows(Gc, "causes").filter(|row| row.text("cause") == CAUSE);
+    let stalled = rows.fold(0_u64, |sum, row| sum.saturating_add(row.whole("collections")));
+    let stalled = Some(stalled).filter(|stalled| *stalled >= 3)?;
+    let all = evidence.whole(Gc, "collections").unwrap_or(stalled).max(stalled);
+    let seconds = evidence.span.duration_ns as f64 / 1e9;
+    let heap = evidence.target.max_heap_bytes.map(|bytes| format!("the heap may grow to {}", format::bytes(bytes)));
+    let collections = format::plural(all, "collection", "collections");
+    Some(Finding {
+        id: "allocation-stall",
+        severity: if stalled as f64 >= OFTEN_PER_S * seconds { Severity::Critical } else { Severity::Warning },
+        score: 100.0 * stalled as f64 / all as f64,
+        title: format!(
+            "{} of {collections} began because threads that allocate had to wait for memory (`{CAUSE}`)",
+            format::count(stalled)
+        ),
+        shown_in: "gc.causes",
+        when: Vec::new(),
+        evidence: heap.into_iter().chain(made_at(evidence)).collect(),
+        next_step:
+            "Give the heap more room (-Xmx): a concurrent collector needs some for what is made while it works. \
+                    Or make less at the places above; `jtrace heap PID` shows what is kept."
+                .to_owned(),
+    })
+}
+
 /// One pause is long by itself.
 pub(super) fn long_pause(evidence: &Evidence<'_>) -> Option<Finding> {
     let worst = evidence.whole(Gc, "pause_max_ns").filter(|ns| *ns > 200_000_000)?;
@@ -295,6 +325,32 @@ mod tests {
     fn a_small_or_unknown_share_is_no_finding() {
         assert_eq!(Case::default().number("gc", "pause_share_percent", 10.0).ask(share), None);
         assert_eq!(Case::default().ask(share), None);
+    }
+
+    #[test]
+    fn collections_for_which_threads_waited_are_found() {
+        let case = |stalled: u64| {
+            let case = cause(Case::seconds(10).number("gc", "collections", 90.0), "Allocation Rate", "other", 50, 1);
+            let case = cause(case, "Allocation Stall", "mark start, young", stalled, 1);
+            case.row(
+                "alloc",
+                "sites",
+                &[
+                    ("share_percent", 99.0.into()),
+                    ("class", "byte[]".into()),
+                    ("site", "com.shop.Page.render:25".into()),
+                ],
+            )
+        };
+        let title = |stalled| {
+            format!(
+                "{stalled} of 90 collections began because threads that allocate had to wait for memory (`Allocation Stall`)"
+            )
+        };
+        assert_eq!(case(40).said(stalls), (Severity::Critical, title(40)));
+        assert_eq!(case(9).said(stalls), (Severity::Warning, title(9)));
+        assert!(case(9).ask(stalls).is_some_and(|found| found.evidence[0].contains("com.shop.Page.render:25")));
+        assert_eq!(case(2).ask(stalls), None);
     }
 
     #[test]

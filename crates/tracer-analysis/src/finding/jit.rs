@@ -1,8 +1,11 @@
 //! Rules about compilation.
 
-use super::Evidence;
+use super::{
+    Evidence, Row,
+    cpu::{Share, samples},
+};
 use crate::{
-    lens::Lens::Jit,
+    lens::Lens::{Cpu, Jit},
     report::{Finding, Severity, descriptor::readable},
     text::format,
 };
@@ -101,9 +104,107 @@ pub(super) fn code_unloading(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
+/// Most of the time that Java runs it is interpreted, and no compiler is at work to change that.
+pub(super) fn not_compiled(evidence: &Evidence<'_>) -> Option<Finding> {
+    samples(evidence)?;
+    let code = || evidence.rows(Cpu, "code").map(|row| (row.text("code"), row.whole("samples")));
+    let all = code().fold(0_u64, |sum, (_, samples)| sum.saturating_add(samples));
+    let interpreted = code().find(|(code, _)| code == "interpreted").map(|(_, samples)| samples)?;
+    let share = Share::of(interpreted, all).filter(|share| share.is_above(50.0))?;
+    let reason = Reason::of(evidence)?;
+    let top = evidence.rows(Cpu, "methods").max_by_key(|row: &Row<'_>| row.whole("java_self"));
+    let most = top.map(|row| format!(", most in `{}`", row.text("method"))).unwrap_or_default();
+    Some(Finding {
+        id: "not-compiled",
+        severity: Severity::Warning,
+        score: share.percent,
+        title: format!("{} of the time in Java is interpreted{most}", format::percent(share.percent)),
+        shown_in: "cpu.code",
+        when: Vec::new(),
+        evidence: vec![share.evidence(all), reason.evidence()],
+        next_step: reason.next_step().to_owned(),
+    })
+}
+
+/// Why code stays interpreted.
+enum Reason {
+    /// The JVM has no compiler.
+    NoCompiler,
+    /// Its compilers have nothing to do, or were stopped: so many compilations a second, where they are told.
+    Idle(Option<f64>),
+}
+
+impl Reason {
+    /// Nothing while compilers are at work: the program warms up then.
+    fn of(evidence: &Evidence<'_>) -> Option<Self> {
+        const IDLE_PER_S: f64 = 1.0;
+        // A JVM has a counter of its compilers' time from when it starts them on.
+        let counts = evidence.target.since_start.as_ref().filter(|counts| counts.collections.is_some());
+        if counts.is_some_and(|counts| counts.compilation_ns.is_none()) {
+            return Some(Self::NoCompiler);
+        }
+        let rate = evidence.per_second(Jit, "compilations");
+        let at_work = evidence.whole(Cpu, "jit_threads_samples").is_some_and(|samples| samples > 0);
+        (rate.map_or(!at_work, |rate| rate < IDLE_PER_S)).then_some(Self::Idle(rate))
+    }
+
+    fn evidence(&self) -> String {
+        match self {
+            Self::NoCompiler => "the JVM was started without its compilers".to_owned(),
+            Self::Idle(Some(rate)) => format!("compilations: {}", format::rate(*rate)),
+            Self::Idle(None) => "its compilers took no CPU time meanwhile".to_owned(),
+        }
+    }
+
+    const fn next_step(&self) -> &'static str {
+        match self {
+            Self::NoCompiler => {
+                "Look for -Xint or -Djava.compiler in the command line, in JAVA_TOOL_OPTIONS and JDK_JAVA_OPTIONS."
+            }
+            Self::Idle(_) => {
+                "Methods above 8,000 bytes of bytecode are never compiled, nor those that -XX:CompileCommand excludes; \
+                 `jcmd PID Compiler.codecache` says whether the compilers were stopped."
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{super::testing::Case, *};
+    use crate::item::SinceStart;
+
+    /// Ten seconds of one busy core, with so many of 900 samples in the interpreter.
+    fn ran_interpreted(samples: u64) -> Case {
+        let case = Case::seconds(10).number("cpu", "samples", 990.0).number("cpu", "sampled_ns", 1e10);
+        let case = case.row("cpu", "code", &[("code", "interpreted".into()), ("samples", samples.into())]);
+        let case = case.row("cpu", "code", &[("code", "compiled".into()), ("samples", (900 - samples).into())]);
+        case.row("cpu", "methods", &[("method", "com.shop.Page.render".into()), ("java_self", samples.into())])
+    }
+
+    #[test]
+    fn what_stays_interpreted_is_found_where_no_compiler_is_at_work() {
+        let compiled = |samples, compilations| ran_interpreted(samples).number("jit", "compilations", compilations);
+        let title = "80 % of the time in Java is interpreted, most in `com.shop.Page.render`";
+        assert_eq!(compiled(720, 2.0).said(not_compiled), (Severity::Warning, title.to_owned()));
+        assert_eq!(compiled(720, 30.0).ask(not_compiled), None, "it warms up");
+        assert_eq!(compiled(450, 2.0).ask(not_compiled), None, "half is not surely more than half");
+        assert_eq!(ran_interpreted(720).number("cpu", "jit_threads_samples", 5.0).ask(not_compiled), None);
+        let without = ran_interpreted(720).ask(not_compiled).expect("no compiler took time");
+        assert!(without.evidence[1].contains("no CPU time") && without.next_step.contains("8,000 bytes"));
+    }
+
+    #[test]
+    fn a_jvm_without_compilers_is_told_from_one_without_counters() {
+        let started = |collections, compilation_ns| {
+            let mut case = ran_interpreted(900).number("jit", "compilations", 50.0);
+            case.target.since_start = Some(SinceStart { collections, compilation_ns, ..SinceStart::default() });
+            case.ask(not_compiled)
+        };
+        assert!(started(Some(0), None).is_some_and(|found| found.next_step.contains("-Xint")));
+        assert_eq!(started(Some(0), Some(5)), None);
+        assert_eq!(started(None, None), None, "it has no counters at all");
+    }
 
     #[test]
     fn a_recompilation_loop_is_ten_times_the_same_method() {

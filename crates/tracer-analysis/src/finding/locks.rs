@@ -59,6 +59,16 @@ fn by_looks(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
+/// A sentence, behind a space, about classes of which equal constants are one object, whoever writes them.
+pub(super) fn shared_constant(class: &str) -> &'static str {
+    const SHARED: [&str; 5] =
+        ["java.lang.String", "java.lang.Integer", "java.lang.Long", "java.lang.Boolean", "java.lang.Class"];
+    if !SHARED.contains(&class) {
+        return "";
+    }
+    " Equal constants are one object, so code that knows nothing of this one may lock it, too: lock a private `new Object()`."
+}
+
 /// What events say of threads that met a monitor that was taken.
 fn by_events(evidence: &Evidence<'_>) -> Option<Finding> {
     let done = evidence.whole(Locks, "blocked_total_ns")?;
@@ -117,7 +127,8 @@ fn by_events(evidence: &Evidence<'_>) -> Option<Finding> {
         evidence: support,
         next_step: format!(
             "Look at the synchronized code on {class}: hold the monitor shorter, split it, or use a concurrent \
-             structure; jcmd PID Thread.print shows who holds it."
+             structure; jcmd PID Thread.print shows who holds it.{}",
+            top.map(|row| shared_constant(&row.text("class"))).unwrap_or_default()
         ),
     })
 }

@@ -2,6 +2,7 @@
 
 use super::{Evidence, Row};
 use crate::{
+    analysis::is_collector,
     lens::Lens::Safepoint,
     report::{Finding, Severity},
     text::format,
@@ -11,10 +12,23 @@ use crate::{
 const COLLECTIONS: [&str; 8] = ["Collect", "GC", "Shenandoah", "XMark", "XRelocate", "ZMark", "ZRelocate", "G1Pause"];
 
 fn other_operations<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = Row<'a>> + use<'a> {
-    evidence.rows(Safepoint, "operations").filter(|row| {
+    let evidence = *evidence;
+    evidence.rows(Safepoint, "operations").filter(move |row| {
         let name = row.text("operation");
-        !COLLECTIONS.iter().any(|word| name.contains(word))
+        !COLLECTIONS.iter().any(|word| name.contains(word)) && !is_asked_for_by_the_collector(&evidence, &name)
     })
+}
+
+/// Whether most requests for an operation came from threads of the collector: concurrent ones shake hands with all threads in each cycle.
+fn is_asked_for_by_the_collector(evidence: &Evidence<'_>, operation: &str) -> bool {
+    let (mut of_collector, mut all) = (0_u64, 0_u64);
+    for row in evidence.rows(Safepoint, "requests").filter(|row| row.text("operation") == operation) {
+        all = all.saturating_add(row.whole("count"));
+        if is_collector(&row.text("thread")) {
+            of_collector = of_collector.saturating_add(row.whole("count"));
+        }
+    }
+    of_collector > all / 2
 }
 
 /// The program's line that asked for an operation most often, where the stacks of requests show it.
@@ -186,6 +200,18 @@ mod tests {
                 .is_some_and(|found| found.next_step.contains("who asks"))
         );
         assert_eq!(operation("ThreadDump", 199, 60_000_000).ask(frequent), None);
+    }
+
+    #[test]
+    fn what_the_collector_asks_for_is_left_to_the_rules_about_it() {
+        let asked_by = |thread: &'static str| {
+            let cells =
+                [("operation", "HandshakeAllThreads".into()), ("thread", thread.into()), ("count", 1_900_u64.into())];
+            operation("HandshakeAllThreads", 2_000, 400_000_000).row("safepoint", "requests", &cells)
+        };
+        assert_eq!(asked_by("ZWorkerYoung#0").ask(frequent), None);
+        assert_eq!(asked_by("ZDriverMinor").ask(long), None);
+        assert!(asked_by("metrics").ask(frequent).is_some());
     }
 
     #[test]

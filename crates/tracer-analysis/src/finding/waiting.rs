@@ -1,6 +1,6 @@
 //! Rules about threads that wait for threads that wait: circles and chains.
 
-use super::{Evidence, Row, locks};
+use super::{Evidence, Row, locks, looks::called_from};
 use crate::{
     lens::Lens::{Locks, Threads},
     report::{Finding, Severity},
@@ -88,6 +88,7 @@ pub(super) fn chain(evidence: &Evidence<'_>) -> Option<Finding> {
         format::plural(row.whole("count"), "time", "times"),
         format::duration(row.whole("max_ns"))
     )];
+    support.extend(called_from(&row).map(|callers| format!("it was {callers}")));
     support.extend(locks::seen_at(evidence, &class));
     support
         .push("holders are those that were seen to leave the monitor afterwards, while the others waited".to_owned());
@@ -103,7 +104,10 @@ pub(super) fn chain(evidence: &Evidence<'_>) -> Option<Finding> {
         shown_in: "locks.chains",
         when: Vec::new(),
         evidence: support,
-        next_step: format!("Do not wait while holding `{class}`: move that out of the synchronized code."),
+        next_step: format!(
+            "Do not wait while holding `{class}`: move that out of the synchronized code.{}",
+            locks::shared_constant(&class)
+        ),
     })
 }
 
@@ -162,6 +166,7 @@ mod tests {
             ("class", class.into()),
             ("holder_was", "blocked on com.shop.Db".into()),
             ("site", site.into()),
+            ("callers", "com.shop.Cart.pay:8, from com.shop.Main.main:2".into()),
             ("count", count.into()),
             ("total_ns", total_ns.into()),
             ("max_ns", 300_000_000_u64.into()),
@@ -197,6 +202,16 @@ mod tests {
                     .to_owned()
             )
         );
+    }
+
+    /// Where the holder waits in a method that serves all, its caller is what has to change.
+    #[test]
+    fn a_chain_says_from_where_its_holder_came() {
+        let found = chained(800_000_000).ask(chain).expect("800 ms of 10 s");
+        assert_eq!(found.evidence[1], "it was called by com.shop.Cart.pay:8, from com.shop.Main.main:2");
+        assert!(!found.next_step.contains("constant"));
+        let string = held(Case::seconds(10), "java.lang.String", "com.shop.Db.ask:3", 4, 800_000_000);
+        assert!(string.ask(chain).is_some_and(|found| found.next_step.contains("constant")));
     }
 
     #[test]

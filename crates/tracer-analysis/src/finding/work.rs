@@ -121,33 +121,85 @@ pub(super) fn busy_with(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
-/// One method of the program, with all that it calls, takes most of the CPU time.
+/// One method of the program, with all that it calls, takes most of the CPU time; or two or three do together.
 pub(super) fn hot_line(evidence: &Evidence<'_>) -> Option<Finding> {
     let (all, time) = program_samples(evidence)?;
-    let row = evidence.rows(Cpu, "places").find(|row| is_most(row, all))?;
+    let Some(row) = evidence.rows(Cpu, "places").find(|row| is_most(row, all)) else {
+        return hot_lines(evidence, all, time);
+    };
     let share = Share::of(row.whole("samples"), all)?;
     let in_itself = row.text("top") == row.text("place") && is_most_of_all(&row, all);
-    // What it is busy with has been said.
-    let is_told = busy_with(evidence).is_some_and(|finding| finding.title.contains(&row.text("place")));
+    // What it is busy with has been said, where that is most of what it does.
+    let is_told = busy_with(evidence)
+        .is_some_and(|finding| finding.title.contains(&row.text("place")) && 2.0 * finding.score >= share.percent);
     if in_itself || is_told {
         return None;
     }
-    let line = row.whole("line");
-    let place = if line > 0 { format!("{}:{line}", row.text("place")) } else { row.text("place") };
     let inside = Share::of(row.whole("top_samples"), all)?;
     Some(Finding {
         id: "cpu-hot-line",
         severity: Severity::Info,
         score: share.percent,
-        title: format!("{place} and what it calls take {} of {time}", format::percent(share.percent)),
+        title: format!("{} and what it calls take {} of {time}", line(&row), format::percent(share.percent)),
         shown_in: "cpu.places",
         when: Vec::new(),
         evidence: [share.evidence(all), format!("{} of all in `{}`", format::percent(inside.percent), row.text("top"))]
             .into_iter()
             .chain(called_from(&row))
             .collect(),
-        next_step: "The stacks of the lens cpu show what it calls, and who calls it.".to_owned(),
+        next_step: NEXT_STEP.to_owned(),
     })
+}
+
+/// What a reader does next who knows the line.
+const NEXT_STEP: &str = "The stacks of the lens cpu show what it calls, and who calls it.";
+
+/// Two methods, or three, that take most of the CPU time together, with all that they call, where none does alone.
+fn hot_lines(evidence: &Evidence<'_>, all: u64, time: &str) -> Option<Finding> {
+    const MOST_LINES: usize = 3;
+    /// Each is a good part of it.
+    const EACH_PERCENT: f64 = 15.0;
+    /// One is told from 50 % on; of several, this is no chance.
+    const TOGETHER_PERCENT: f64 = 70.0;
+    let share = |samples| Share::of(samples, all);
+    let is_good_part = |row: &Row<'_>| share(row.whole("samples")).is_some_and(|share| share.is_above(EACH_PERCENT));
+    let mut rows: Vec<Row<'_>> = evidence.rows(Cpu, "places").filter(is_good_part).take(MOST_LINES).collect();
+    let sum = |rows: &[Row<'_>]| rows.iter().map(|row| row.whole("samples")).sum::<u64>();
+    // No more of them than are needed.
+    let enough = (2..=rows.len()).find(|count| {
+        rows.get(..*count).and_then(|rows| share(sum(rows))).is_some_and(|share| share.is_above(TOGETHER_PERCENT))
+    })?;
+    rows.truncate(enough);
+    let together = share(sum(&rows))?;
+    let lines: Vec<_> = rows.iter().map(line).collect();
+    let (last, others) = lines.split_last()?;
+    let support = rows.iter().filter_map(|row| {
+        let percent = format::percent(share(row.whole("samples"))?.percent);
+        let from = called_from(row).map(|callers| format!(", {callers}")).unwrap_or_default();
+        Some(format!("{percent} at {}, most in `{}`{from}", line(row), row.text("top")))
+    });
+    Some(Finding {
+        id: "cpu-hot-line",
+        severity: Severity::Info,
+        score: together.percent,
+        title: format!(
+            "{} and {last}, with what they call, take {} of {time}",
+            others.join(", "),
+            format::percent(together.percent)
+        ),
+        shown_in: "cpu.places",
+        when: Vec::new(),
+        evidence: std::iter::once(together.evidence(all)).chain(support).collect(),
+        next_step: NEXT_STEP.to_owned(),
+    })
+}
+
+/// A place of the program with the line that most of its samples are of.
+fn line(row: &Row<'_>) -> String {
+    match row.whole("line") {
+        0 => row.text("place"),
+        line => format!("{}:{line}", row.text("place")),
+    }
 }
 
 fn is_most_of_all(row: &Row<'_>, all: u64) -> bool {
@@ -193,6 +245,52 @@ mod tests {
         assert_eq!(work("regular expressions", 980, "<not known>").said(busy_with).0, Severity::Warning);
         assert_eq!(work("regular expressions", 450, "<not known>").said(busy_with).0, Severity::Info);
         assert_eq!(work("regular expressions", 250, "<not known>").ask(busy_with), None);
+    }
+
+    /// `String.format` of older JDKs parses its pattern by a regular expression, which is a third of what it does.
+    #[test]
+    fn a_line_is_told_unless_most_of_it_has_been_told_as_a_kind_of_work() {
+        let line = |busy_with: u64| {
+            let cells = [
+                ("place", "com.shop.Mail.check".into()),
+                ("line", 12_u64.into()),
+                ("samples", 950_u64.into()),
+                ("top", "java.util.Formatter.format".into()),
+                ("top_samples", 200_u64.into()),
+            ];
+            work("regular expressions", busy_with, "<not known>").row("cpu", "places", &cells)
+        };
+        assert_eq!(line(340).said(hot_line).1, "com.shop.Mail.check:12 and what it calls take 95 % of CPU time");
+        assert_eq!(line(600).ask(hot_line), None);
+    }
+
+    #[test]
+    fn several_lines_are_told_where_they_are_most_together() {
+        let places = |samples: [u64; 3]| {
+            ["a.Session.<init>", "a.Session.agree", "a.Report.write"].into_iter().zip(samples).fold(
+                busy(),
+                |case, (place, samples)| {
+                    let cells = [
+                        ("place", place.into()),
+                        ("line", 7_u64.into()),
+                        ("samples", samples.into()),
+                        ("top", "java.math.BigInteger.multiply".into()),
+                        ("top_samples", samples.into()),
+                    ];
+                    case.row("cpu", "places", &cells)
+                },
+            )
+        };
+        assert_eq!(
+            places([480, 430, 50]).said(hot_line).1,
+            "a.Session.<init>:7 and a.Session.agree:7, with what they call, take 91 % of CPU time"
+        );
+        assert_eq!(
+            places([300, 290, 280]).said(hot_line).1,
+            "a.Session.<init>:7, a.Session.agree:7 and a.Report.write:7, with what they call, take 87 % of CPU time"
+        );
+        assert_eq!(places([300, 200, 100]).ask(hot_line), None, "two of them are half of it");
+        assert_eq!(places([450, 170, 160]).ask(hot_line), None, "the last ones are surely too small a part");
     }
 
     #[test]

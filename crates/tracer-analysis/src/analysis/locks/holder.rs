@@ -13,7 +13,7 @@ use super::super::{
 };
 use crate::{
     event::{Event, NameId, StackId, Tid},
-    report::{Shape, Unit},
+    report::{Cell, Shape, Unit},
     text::format,
 };
 
@@ -248,7 +248,8 @@ impl Holders {
     /// What holders did instead of running while others waited for them.
     pub(super) fn chains_table(&self, context: Context<'_>) -> Shape {
         let label = |(class, doing, stack): &(NameId, Doing, StackId)| {
-            Some((context.names.class(*class), doing.text(context), site::label(context.stacks, *stack)))
+            let site = (site::label(context.stacks, *stack), site::callers(context.stacks, *stack));
+            Some((context.names.class(*class), doing.text(context), site))
         };
         self.chains.grouped(label).table(
             "chains",
@@ -257,12 +258,15 @@ impl Holders {
                 column("class", "Class", Unit::Text),
                 column("holder_was", "Holder was", Unit::Text),
                 column("site", "Place", Unit::Text),
+                column("callers", "From", Unit::Text),
                 column("count", "Times", Unit::Count),
                 column("total_ns", "Blocked meanwhile", Unit::Ns),
                 column("max_ns", "Max", Unit::Ns),
             ],
             |durations| durations.total_ns,
-            |(class, doing, site)| vec![class.into(), doing.into(), site.into()],
+            |(class, doing, (site, callers))| {
+                vec![class.into(), doing.into(), site.into(), callers.map_or(Cell::Missing, Into::into)]
+            },
             |durations| vec![durations.count.into(), durations.total_ns.into(), durations.max_ns.into()],
         )
     }

@@ -96,7 +96,7 @@ mod tests {
         let rows = KNOWN.iter().skip(3).flat_map(|&(count, opcode)| std::iter::repeat_n(u32::from(opcode), count));
         let fields = std::iter::repeat_n(0xb4, reading).chain(std::iter::repeat_n(0xb5, writing));
         let codes: Vec<u32> = (0..=u32::from(FIRST)).chain(fields).chain(rows).collect();
-        let last = codes.len() as u32;
+        let last = u32::try_from(codes.len()).unwrap();
         codes
             .into_iter()
             .chain([last])
