@@ -25,10 +25,9 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
     let at = place.map(|row| format!(", most at {}", row.text("site"))).unwrap_or_default();
     let share = format::percent(class.number("share_percent").unwrap_or(0.0));
     let callers = place.and_then(|row| row.known("callers")).map(|callers| format!("called from {callers}"));
-    let caught = place.and_then(|row| row.known("caught_at"));
+    let caught = caught_at(evidence);
     let ignored = caught.as_deref().and_then(|caught| caught.strip_suffix(", ignored"));
     let ignored = ignored.map(|place| format!(" and ignored at {place}")).unwrap_or_default();
-    let caught = caught.map(|caught| format!("caught at {caught}"));
     Some(Finding {
         id: "exception-rate",
         severity: Severity::Info,
@@ -36,7 +35,7 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
         title: format!("Exceptions at {}, {share} of them `{}`{at}{ignored}", said(evidence, per_s), class.text("class")),
         shown_in: "exceptions.classes",
         when: evidence.when(Exceptions, "exceptions", |step| step.per_second("created") >= OFTEN_PER_S),
-        evidence: depth(evidence).into_iter().chain(callers).chain(caught).collect(),
+        evidence: depth(evidence).into_iter().chain(callers).chain(caught.map(caught_by)).collect(),
         next_step: "See whether who catches them tells anybody: `jtrace attach PID --lens exceptions` shows all classes, places and \
                     stacks."
             .to_owned(),
@@ -46,7 +45,16 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
 /// How many there are, for a rule that knows what they cost.
 pub(super) fn how_many(evidence: &Evidence<'_>) -> Vec<String> {
     let rate = per_s(evidence).map(|per_s| format!("exceptions get stack traces at {}", said(evidence, per_s)));
-    rate.into_iter().chain(depth(evidence)).collect()
+    rate.into_iter().chain(depth(evidence)).chain(caught_at(evidence).map(caught_by)).collect()
+}
+
+/// Where most of them end.
+fn caught_at(evidence: &Evidence<'_>) -> Option<String> {
+    evidence.rows(Exceptions, "sites").next()?.known("caught_at")
+}
+
+fn caught_by(place: String) -> String {
+    format!("caught at {place}")
 }
 
 /// The rate as it can be said: what was seen in some windows only, and too few for an estimate, is the least that it was.
@@ -133,5 +141,6 @@ mod tests {
         assert_eq!(case.ask(rate), None);
         let evidence = case.ask(busy_with).expect("it takes CPU time").evidence;
         assert!(evidence.iter().any(|line| line == "exceptions get stack traces at 120 k/s"), "{evidence:?}");
+        assert!(evidence.iter().any(|line| line == "caught at a.Mail.retry:40, ignored"), "{evidence:?}");
     }
 }
