@@ -97,6 +97,7 @@ const RULES: &[Rule] = &[
     classes::leak,
     classes::initialization_errors,
     jit::not_compiled,
+    jit::first_compiler_only,
     jit::recompilation,
     jit::failures,
     jit::code_unloading,

@@ -53,6 +53,10 @@ pub struct Target {
     pub cpus: u32,
     /// Largest heap in bytes, from the JVM's own counters; absent where it has none.
     pub max_heap_bytes: Option<u64>,
+    /// Highest level that the JVM compiles to (its flag `TieredStopAtLevel`): 4 where nobody has chosen, 0 where it only interprets, 1 to 3
+    /// without its second compiler; absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiles_to_level: Option<u32>,
     /// What is known of the time before the session; absent where nobody has looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since_start: Option<SinceStart>,

@@ -140,7 +140,8 @@ impl Reason {
         const IDLE_PER_S: f64 = 1.0;
         // A JVM has a counter of its compilers' time from when it starts them on.
         let counts = evidence.target.since_start.as_ref().filter(|counts| counts.collections.is_some());
-        if counts.is_some_and(|counts| counts.compilation_ns.is_none()) {
+        if counts.is_some_and(|counts| counts.compilation_ns.is_none()) || evidence.target.compiles_to_level == Some(0)
+        {
             return Some(Self::NoCompiler);
         }
         let rate = evidence.per_second(Jit, "compilations");
@@ -159,7 +160,7 @@ impl Reason {
     const fn next_step(&self) -> &'static str {
         match self {
             Self::NoCompiler => {
-                "Look for -Xint or -Djava.compiler in the command line, in JAVA_TOOL_OPTIONS and JDK_JAVA_OPTIONS."
+                "Look for -Xint or -XX:TieredStopAtLevel=0 in the command line, in JAVA_TOOL_OPTIONS and JDK_JAVA_OPTIONS."
             }
             Self::Idle(_) => {
                 "Methods above 8,000 bytes of bytecode are never compiled, nor those that -XX:CompileCommand excludes; \
@@ -167,6 +168,31 @@ impl Reason {
             }
         }
     }
+}
+
+/// The JVM was told not to use its second compiler, as for a quick start, and most of the time runs what the first one made.
+pub(super) fn first_compiler_only(evidence: &Evidence<'_>) -> Option<Finding> {
+    let level = evidence.target.compiles_to_level.filter(|level| (1..=3).contains(level))?;
+    let all = samples(evidence)?;
+    let is_compiled = |row: &Row<'_>| matches!(&*row.text("code"), "compiled" | "inlined");
+    let compiled = evidence.rows(Cpu, "code").filter(is_compiled).map(|row| row.whole("samples")).sum();
+    let share = Share::of(compiled, all).filter(|share| share.is_above(50.0))?;
+    Some(Finding {
+        id: "first-compiler-only",
+        severity: Severity::Warning,
+        score: share.percent,
+        title: format!("The JVM compiles without its second compiler, C2: its flag TieredStopAtLevel is {level}"),
+        shown_in: "cpu.code",
+        when: Vec::new(),
+        evidence: vec![
+            format!("code that the first one made takes {} of CPU time", format::percent(share.percent)),
+            share.evidence(all),
+        ],
+        next_step:
+            "Start it without -XX:TieredStopAtLevel: IDEs and build plugins set it for a quick start. Look into \
+                    JAVA_TOOL_OPTIONS and JDK_JAVA_OPTIONS, too."
+                .to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -192,6 +218,22 @@ mod tests {
         assert_eq!(ran_interpreted(720).number("cpu", "jit_threads_samples", 5.0).ask(not_compiled), None);
         let without = ran_interpreted(720).ask(not_compiled).expect("no compiler took time");
         assert!(without.evidence[1].contains("no CPU time") && without.next_step.contains("8,000 bytes"));
+    }
+
+    #[test]
+    fn a_jvm_that_stops_at_its_first_compiler_is_named_by_its_flag() {
+        let stops_at = |level, interpreted| {
+            let mut case = ran_interpreted(interpreted);
+            case.target.compiles_to_level = level;
+            case
+        };
+        let title = "The JVM compiles without its second compiler, C2: its flag TieredStopAtLevel is 1";
+        assert_eq!(stops_at(Some(1), 20).said(first_compiler_only), (Severity::Warning, title.to_owned()));
+        assert_eq!(stops_at(Some(1), 500).ask(first_compiler_only), None, "it does little of it");
+        assert_eq!(stops_at(Some(4), 20).ask(first_compiler_only), None);
+        assert_eq!(stops_at(None, 20).ask(first_compiler_only), None);
+        let none = stops_at(Some(0), 900).number("jit", "compilations", 50.0).ask(not_compiled);
+        assert!(none.is_some_and(|found| found.next_step.contains("TieredStopAtLevel")));
     }
 
     #[test]

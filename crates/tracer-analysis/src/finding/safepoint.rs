@@ -1,5 +1,7 @@
 //! Rules about safepoints and VM operations that are no collections.
 
+use std::fmt;
+
 use super::{Evidence, Row};
 use crate::{
     analysis::is_collector,
@@ -68,14 +70,15 @@ pub(super) fn long(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// Threads take long to stop: one of them runs code that does not look whether it must.
 pub(super) fn slow_stop(evidence: &Evidence<'_>) -> Option<Finding> {
-    const LONG_NS: u64 = 100_000_000;
-    let worst = evidence.whole(Safepoint, "to_stop_max_ns").filter(|worst| *worst > LONG_NS)?;
+    let worst = evidence.whole(Safepoint, "to_stop_max_ns")?;
     let total = evidence.whole(Safepoint, "to_stop_total_ns")?;
     let row = evidence.rows(Safepoint, "stoppers").next();
+    let waited = Waited::of(evidence, worst, total, row.as_ref())?;
     let place = row.map(|row| format!(", while `{}` ran {}", row.text("thread"), row.text("site"))).unwrap_or_default();
     let mut support = vec![format!(
-        "{} in all from the requests to stop until all threads had stopped, operations not counted",
-        format::duration(total)
+        "{} in all from the requests to stop until all threads had stopped, operations not counted; longest {}",
+        format::duration(total),
+        format::duration(worst)
     )];
     support.extend(row.map(|row| {
         let samples = format::plural(row.whole("samples"), "sample", "samples");
@@ -85,7 +88,7 @@ pub(super) fn slow_stop(evidence: &Evidence<'_>) -> Option<Finding> {
         id: "slow-stop",
         severity: if worst > 1_000_000_000 { Severity::Critical } else { Severity::Warning },
         score: total as f64 / 1e7,
-        title: format!("All threads waited up to {} for the last one to stop{place}", format::duration(worst)),
+        title: format!("All threads waited {waited} for the last one to stop{place}"),
         shown_in: "safepoint.stoppers",
         when: evidence.at(Safepoint, "to_stop_max_at_ns", "to_stop_max_ns"),
         evidence: support,
@@ -94,6 +97,40 @@ pub(super) fn slow_stop(evidence: &Evidence<'_>) -> Option<Finding> {
                     with -XX:+UseCountedLoopSafepoints."
                 .to_owned(),
     })
+}
+
+/// What is wrong with waiting for threads to stop.
+enum Waited {
+    /// Once it took so many nanoseconds.
+    Once(u64),
+    /// It takes this part of the time, in per cent.
+    Often(f64),
+}
+
+impl Waited {
+    fn of(evidence: &Evidence<'_>, worst: u64, total: u64, stopper: Option<&Row<'_>>) -> Option<Self> {
+        const LONG_NS: u64 = 100_000_000;
+        /// Less than this is how long it takes a machine whose CPUs are busy.
+        const FELT_NS: u64 = 10_000_000;
+        const OFTEN_PERCENT: f64 = 5.0;
+        /// Fewer do not say that it is this thread.
+        const SAMPLES: u64 = 10;
+        if worst > LONG_NS {
+            return Some(Self::Once(worst));
+        }
+        let percent = 100.0 * total as f64 / evidence.span.duration_ns.max(1) as f64;
+        let is_known = stopper.is_some_and(|row| row.whole("samples") >= SAMPLES);
+        (worst >= FELT_NS && percent >= OFTEN_PERCENT && is_known).then_some(Self::Often(percent))
+    }
+}
+
+impl fmt::Display for Waited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Once(ns) => write!(f, "up to {}", format::duration(*ns)),
+            Self::Often(percent) => write!(f, "{} of the time", format::percent(*percent)),
+        }
+    }
 }
 
 /// The JVM stops all threads very often for the same operation.
@@ -164,6 +201,27 @@ mod tests {
             )
         );
         assert_eq!(case(5e7).ask(slow_stop), None);
+    }
+
+    #[test]
+    fn many_short_waits_for_one_thread_are_found_by_their_share() {
+        let case = |worst: f64, total: f64, samples: u64| {
+            let case = Case::seconds(10).number("safepoint", "to_stop_max_ns", worst);
+            let cells = [
+                ("site", "a.Picture.copy:22".into()),
+                ("top", "java.lang.System.arraycopy".into()),
+                ("thread", "simulation".into()),
+                ("samples", samples.into()),
+            ];
+            case.number("safepoint", "to_stop_total_ns", total).row("safepoint", "stoppers", &cells)
+        };
+        assert_eq!(
+            case(35e6, 1.2e9, 63).said(slow_stop).1,
+            "All threads waited 12 % of the time for the last one to stop, while `simulation` ran a.Picture.copy:22"
+        );
+        assert_eq!(case(35e6, 1.2e9, 9).ask(slow_stop), None, "too few samples to accuse a thread");
+        assert_eq!(case(9e6, 1.2e9, 63).ask(slow_stop), None, "nobody feels one of them");
+        assert_eq!(case(35e6, 0.4e9, 63).ask(slow_stop), None);
     }
 
     fn operation(name: &str, count: u64, max_ns: u64) -> Case {

@@ -74,6 +74,7 @@ fn target() -> Target {
         live_threads: Some(57),
         cpus: 8,
         max_heap_bytes: Some(4 << 30),
+        compiles_to_level: Some(4),
         since_start: None,
         recorder: None,
     }

@@ -15,6 +15,9 @@ const MAX_TEXT_BYTES: usize = 1024;
 /// Most bytes of a command line.
 const MAX_COMMAND_BYTES: usize = 64 << 10;
 
+/// The highest level of tiered compilation.
+const HIGHEST_LEVEL: u32 = 4;
+
 /// What is known about a JVM beyond `/proc`; the parts that could not be read are absent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Known<'a> {
@@ -56,6 +59,7 @@ pub(super) fn describe(identity: Identity, status: Status, libjvm: &Path, known:
             .and_then(|threads| u64::try_from(threads).ok()),
         cpus: cpus(),
         max_heap_bytes: known.number("MaxHeapSize"),
+        compiles_to_level: known.small_number("TieredStopAtLevel").filter(|level| *level <= HIGHEST_LEVEL),
         since_start: None,
         recorder: None,
     }
@@ -68,6 +72,11 @@ impl Known<'_> {
 
     fn number(&self, flag: &str) -> Option<u64> {
         self.flags?.u64(self.memory?, flag)
+    }
+
+    /// A flag that is an `intx` in some releases and an `int` in others, and not negative.
+    fn small_number(&self, flag: &str) -> Option<u32> {
+        self.memory?.read_u32(self.flags?.address(flag)?).ok()
     }
 
     /// A text that a static pointer of `Abstract_VM_Version` leads to.
