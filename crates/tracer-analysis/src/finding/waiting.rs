@@ -71,17 +71,18 @@ pub(super) fn chain(evidence: &Evidence<'_>) -> Option<Finding> {
         let is_alike = |row: &Row<'_>| row.text("class") == class && row.text("holder_was") == was;
         evidence.rows(Locks, "chains").filter(is_alike)
     };
-    let total = alike().map(|row| row.whole("total_ns")).sum::<u64>();
+    let total = alike().map(|row| row.whole("total_ns")).fold(0, u64::saturating_add);
     let span = evidence.span.duration_ns;
     if span == 0 || total < span / 20 || total < 100_000_000 {
         return None;
     }
     // Whose stack was not taken says least, however often it is.
     let row = alike().find(|row| !row.text("site").starts_with('<')).unwrap_or(row);
-    let elsewhere = match alike().map(|row| row.whole("count")).sum::<u64>() - row.whole("count") {
-        0 => String::new(),
-        times => format!("; at others, or where no stack was taken, {}", format::plural(times, "time", "times")),
-    };
+    let elsewhere =
+        match alike().map(|row| row.whole("count")).fold(0, u64::saturating_add).saturating_sub(row.whole("count")) {
+            0 => String::new(),
+            times => format!("; at others, or where no stack was taken, {}", format::plural(times, "time", "times")),
+        };
     let mut support = vec![format!(
         "the holder was at {}, {}, longest {}{elsewhere}",
         row.text("site"),

@@ -164,7 +164,7 @@ fn hot_lines(evidence: &Evidence<'_>, all: u64, time: &str) -> Option<Finding> {
     let share = |samples| Share::of(samples, all);
     let is_good_part = |row: &Row<'_>| share(row.whole("samples")).is_some_and(|share| share.is_above(EACH_PERCENT));
     let mut rows: Vec<Row<'_>> = evidence.rows(Cpu, "places").filter(is_good_part).take(MOST_LINES).collect();
-    let sum = |rows: &[Row<'_>]| rows.iter().map(|row| row.whole("samples")).sum::<u64>();
+    let sum = |rows: &[Row<'_>]| rows.iter().map(|row| row.whole("samples")).fold(0, u64::saturating_add);
     // No more of them than are needed.
     let enough = (2..=rows.len()).find(|count| {
         rows.get(..*count).and_then(|rows| share(sum(rows))).is_some_and(|share| share.is_above(TOGETHER_PERCENT))

@@ -317,7 +317,7 @@ impl Contexts {
 
     /// That here was no room.
     pub(super) fn note_of_limit(&self) -> Option<String> {
-        let calls = self.beyond.iter().map(|(_, amounts)| amounts.calls).sum::<u64>() + self.uncounted();
+        let calls = self.beyond.iter().map(|(_, amounts)| amounts.calls).fold(self.uncounted(), u64::saturating_add);
         (calls > 0).then(|| {
             format!(
                 "Only the first {} contexts were told apart: {calls} calls in others are counted by caller and callee, \

@@ -4,6 +4,7 @@ use super::{
     super::testing::{MS, Play, cells, first_keys, numbers, profile_rows},
     *,
 };
+use crate::report::Shape;
 
 fn monitor(action: MonitorAction, monitor: u64, class: NameId) -> Payload {
     Payload::Monitor { action, monitor, class }

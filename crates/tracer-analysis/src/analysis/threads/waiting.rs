@@ -3,17 +3,24 @@
 //! Threads without a frame of the program are left out: pools without work, and what the JDK keeps for itself. So are those whose
 //! reason says nothing: a thread that sleeps.
 
+mod seen;
+mod texts;
+
 use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap},
 };
 
+use self::{
+    seen::Seen,
+    texts::{TEXTS, Texts},
+};
 use super::super::{
     distribution::Durations,
     pattern::last_number,
     row_steps::{Amount, Timed},
     site,
-    table::{Keyed, Merge, OTHERS, column},
+    table::{Keyed, column},
 };
 use super::{
     executors::Executors,
@@ -35,101 +42,11 @@ use crate::{
 pub const HAS_ENDED: &str = "<it has ended>";
 /// Most reasons that are told apart.
 const REASONS: usize = 4096;
-/// Most texts that are told apart.
-const TEXTS: usize = 16_384;
-/// Most bytes of them, which are kept twice: a target decides how long they are.
-const TEXT_BYTES: usize = 16 << 20;
 /// Most threads of circles that are shown.
 const ROWS: usize = 100;
 
 /// A reason to wait: its kind, and the numbers of what it waits for, of the place, and of what that called.
 type Reason = (Kind, usize, usize, usize);
-
-/// How often a reason was seen.
-#[derive(Clone, Debug, Default)]
-struct Seen {
-    looks: u64,
-    /// When the first and the last look began that saw it.
-    first_ns: u64,
-    last_ns: u64,
-    /// Number of the last look that saw it, and the threads in that.
-    last: u64,
-    now: u64,
-    /// Threads, over all looks, and of these virtual ones that were not mounted.
-    threads: u64,
-    virtual_threads: u64,
-    /// Those of looks that had one before, and of these, those that had run since.
-    compared: u64,
-    ran: u64,
-    /// Those for which a peer on this machine had bytes that it did not send yet.
-    held_back: u64,
-    most: u64,
-    /// Most that waited for one object.
-    together: u64,
-    /// Who held it when most waited, and where that was.
-    holder: Option<(String, Option<String>)>,
-    /// How most of them came there.
-    callers: Option<String>,
-    /// The names of most of them, without what tells threads of a pool apart.
-    pool: Option<String>,
-}
-
-impl Seen {
-    fn add(&mut self, number: u64, look: &ThreadLook, group: &LookGroup, stacks: &Stacks) {
-        if self.looks == 0 {
-            self.first_ns = look.time_ns;
-        }
-        if self.last != number {
-            (self.last, self.now) = (number, 0);
-            self.looks += 1;
-        }
-        self.last_ns = look.time_ns;
-        let is_first = look.span_ns == 0;
-        self.threads += group.threads;
-        self.virtual_threads += if group.is_virtual { group.threads } else { 0 };
-        self.compared += if is_first || group.is_virtual { 0 } else { group.threads };
-        self.ran += group.ran.saturating_sub(group.seldom);
-        self.held_back += group.held_back;
-        self.now += group.threads;
-        self.together = self.together.max(group.together);
-        let most = self.now > self.most;
-        if most {
-            self.most = self.now;
-            self.callers = site::callers(stacks, group.stack);
-            self.pool = pool(&group.names);
-        }
-        // Between two owners a lock has none.
-        if let Some(holder) = group.holder.as_ref().filter(|_| most || self.holder.is_none()) {
-            let place = holder.stack.map(|stack| site::label(stacks, stack));
-            let place = if holder.ended { Some(HAS_ENDED.to_owned()) } else { place };
-            self.holder = Some((holder.name.clone(), place));
-        }
-    }
-}
-
-impl Merge for Seen {
-    fn merge(&mut self, other: &Self) {
-        if self.looks == 0 || (other.looks > 0 && other.first_ns < self.first_ns) {
-            self.first_ns = other.first_ns;
-        }
-        self.last_ns = self.last_ns.max(other.last_ns);
-        self.looks = self.looks.max(other.looks);
-        self.threads += other.threads;
-        self.virtual_threads += other.virtual_threads;
-        self.compared += other.compared;
-        self.ran += other.ran;
-        self.held_back += other.held_back;
-        if other.most > self.most {
-            self.callers.clone_from(&other.callers);
-            self.pool.clone_from(&other.pool);
-        }
-        if self.holder.is_none() || (other.most > self.most && other.holder.is_some()) {
-            self.holder.clone_from(&other.holder);
-        }
-        self.most = self.most.max(other.most);
-        self.together = self.together.max(other.together);
-    }
-}
 
 /// How reasons end whose calls force data to the disk: what runs there is a part of that, and the program waits for all of it.
 const FORCED: [&str; 2] = ["(fsync)", "(msync)"];
@@ -143,39 +60,6 @@ fn waiting<'a>(kind: Kind, what: &str, group: &'a LookGroup) -> Option<Cow<'a, L
     let threads = group.threads.checked_sub(group.running).filter(|threads| *threads > 0)?;
     let [ran, seldom] = [group.ran, group.seldom].map(|number| number.min(threads));
     Some(Cow::Owned(LookGroup { threads, ran, seldom, running: 0, ..group.clone() }))
-}
-
-/// Texts by number; what comes above the bound has one number together.
-#[derive(Debug)]
-struct Texts {
-    all: Vec<String>,
-    numbers: HashMap<String, usize>,
-    bytes: usize,
-}
-
-impl Default for Texts {
-    fn default() -> Self {
-        Self { all: vec![OTHERS.to_owned()], numbers: HashMap::new(), bytes: 0 }
-    }
-}
-
-impl Texts {
-    fn number(&mut self, text: String) -> usize {
-        if let Some(known) = self.numbers.get(&text) {
-            return *known;
-        }
-        if self.all.len() > TEXTS || self.bytes + text.len() > TEXT_BYTES {
-            return 0;
-        }
-        self.bytes += text.len();
-        self.all.push(text.clone());
-        self.numbers.insert(text, self.all.len() - 1);
-        self.all.len() - 1
-    }
-
-    fn of(&self, number: usize) -> String {
-        self.all.get(number).cloned().unwrap_or_default()
-    }
 }
 
 /// What looks have told.

@@ -7,7 +7,7 @@
     reason = "times and counts of made-up sessions are positive and small"
 )]
 
-use super::*;
+use super::{group::Hits, *};
 use crate::{
     guard::{Budget, Decision, Load, Means, RateGuard, USUAL_BUDGET},
     random::Random,

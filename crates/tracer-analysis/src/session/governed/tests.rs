@@ -6,7 +6,8 @@
     reason = "times and counts of made-up sessions are positive and small"
 )]
 
-use super::*;
+use super::{group::Hits, sample::Estimate, *};
+use crate::report::Summary;
 
 const S: u64 = 1_000_000_000;
 

@@ -3,11 +3,14 @@
 //! A snapshot has no values: what is no reference is written as zeros under a name that says so, as many bytes as make the objects as large as
 //! they are. It does not say which class of a chain has a field: that is the uppermost one whose objects were seen to have it.
 
+mod record;
+
 use std::{
     collections::{BTreeMap, HashMap},
-    io::{self, Read as _, Write},
+    io::{self, Write},
 };
 
+use self::record::{Record, zeros};
 use super::{ARRAY_HEADER, HEADER, MAGIC, NO_VALUES, NOT_WHOLE, REFERENCE, records};
 use crate::{
     heap::graph::{Class, Graph, Label, NOBODY, Node, RootKind, Via},
@@ -18,8 +21,6 @@ use crate::{
 pub const UNKNOWN_VALUE: &str = "(value not in the snapshot)";
 /// Most fields of a class, of each kind.
 const MAX_FIELDS: usize = 30_000;
-/// Segments are so long, or hold one object.
-const SEGMENT: usize = 1 << 20;
 /// Most bytes of an array; the JVM cuts longer ones as well.
 const MAX_ARRAY: u64 = 1 << 31;
 /// Most bytes that lie unused at the end of an object.
@@ -386,74 +387,6 @@ impl<'a> Plan<'a> {
             };
         }
     }
-}
-
-/// Bytes of a record.
-#[derive(Default)]
-struct Record(Vec<u8>);
-
-impl Record {
-    fn one(&mut self, byte: u8) -> &mut Self {
-        self.0.push(byte);
-        self
-    }
-
-    fn two(&mut self, number: usize) -> &mut Self {
-        self.bytes(&u16::try_from(number).unwrap_or(u16::MAX).to_be_bytes())
-    }
-
-    fn four(&mut self, number: u32) -> &mut Self {
-        self.bytes(&number.to_be_bytes())
-    }
-
-    fn eight(&mut self, number: u64) -> &mut Self {
-        self.bytes(&number.to_be_bytes())
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
-        self.0.extend_from_slice(bytes);
-        self
-    }
-
-    /// Writes it as a record, and is empty then.
-    fn write(&mut self, tag: u8, out: &mut dyn Write) -> io::Result<()> {
-        head(tag, self.0.len() as u64, out)?;
-        out.write_all(&self.0)?;
-        self.0.clear();
-        Ok(())
-    }
-
-    fn write_if_long(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        if self.0.len() < SEGMENT { Ok(()) } else { self.write(0x1c, out) }
-    }
-
-    /// An array: in this segment, or in one of its own where it is long.
-    fn array(
-        &mut self,
-        start: &Self,
-        length: u64,
-        out: &mut dyn Write,
-        elements: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> io::Result<()> {
-        if length < SEGMENT as u64 {
-            self.bytes(&start.0);
-            return elements(&mut self.0);
-        }
-        self.write(0x1c, out)?;
-        head(0x1c, start.0.len() as u64 + length, out)?;
-        out.write_all(&start.0)?;
-        elements(out)
-    }
-}
-
-fn zeros(count: u64, out: &mut dyn Write) -> io::Result<()> {
-    io::copy(&mut io::repeat(0).take(count), out).map(drop)
-}
-
-fn head(tag: u8, length: u64, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(&[tag, 0, 0, 0, 0])?;
-    let length = u32::try_from(length).map_err(|_| io::Error::other("a record is too long"))?;
-    out.write_all(&length.to_be_bytes())
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use rustix::{
 };
 use tracer_weave::control;
 
-use super::*;
+use super::{error::MAX_TEXT_BYTES, *};
 
 fn visit() -> (Visit, UnixStream) {
     let (ours, theirs) = UnixStream::pair().expect("sockets");
@@ -134,31 +134,10 @@ fn texts_of_the_library_are_shown_shortened() {
     talker.join().expect("no panic");
 }
 
-/// What JVMs say of a file in a directory that is mounted so that nothing in it can be run, and of one that no place makes better.
-#[test]
-fn another_place_is_tried_where_the_place_may_be_the_reason() {
-    assert!(is_place("/tmp/.jtrace-inside-1.so was not loaded."));
-    let of_17 =
-        "/tmp/.jtrace-inside-1.so was not loaded. /tmp/.jtrace-inside-1.so: failed to map segment from shared object";
-    assert!(is_place(of_17));
-    assert!(!is_place(
-        "/tmp/.jtrace-inside-1.so was not loaded. /tmp/.jtrace-inside-1.so: undefined symbol: gnu_get_libc_version"
-    ));
-}
-
 /// A list that is longer than any library makes it.
 #[test]
 fn lists_are_cut() {
     let skipped = tracer_weave::Skipped { class: String::new(), method: None, reason: String::new() };
     let done = Done { skipped: vec![skipped; 2 * MAX_SKIPPED], ..Done::default() };
     assert_eq!(woven(done, &Namer::default()).skipped.len(), MAX_SKIPPED);
-}
-
-#[test]
-fn fuzz_library_mappings() {
-    crate::fuzz::texts("maps", |text| {
-        for mapping in text.lines().filter_map(|line| mapping(7, line)) {
-            assert!(mapping.path.starts_with("/proc/7/map_files"));
-        }
-    });
 }

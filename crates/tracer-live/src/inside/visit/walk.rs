@@ -4,7 +4,7 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use tracer_weave::control::{Order, Told, Walk};
 
-use super::{Error, Visit, shortened, unexpected};
+use super::{Error, Visit, shortened, silent, unexpected};
 use crate::{inside::connection::Connection, jvm::forked};
 
 /// What the library says of a walk.
@@ -26,7 +26,7 @@ impl Visit {
             Told::Channel(descriptor) => descriptor,
             other => return Err(unexpected(&other)),
         };
-        forked::socket_of(self.target.pid, descriptor).map_err(super::silent)
+        forked::socket_of(self.target.pid, descriptor).map_err(silent)
     }
 
     /// Gives an order of a walk, and waits for nothing.

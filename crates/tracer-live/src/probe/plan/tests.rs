@@ -2,8 +2,14 @@
 
 use tracer_common::site::{Place, Register};
 
-use super::{super::catalog::Which, *};
-use crate::jvm::usdt::{Refusal, arg};
+use super::{
+    super::catalog::{Note, Which},
+    *,
+};
+use crate::jvm::{
+    elf::{self, Symbol},
+    usdt::{Refusal, Sites, arg},
+};
 
 pub(super) fn site(name: &str, address: u64, arguments: &str) -> Site {
     let (provider, name) = name.split_once(':').unwrap();
@@ -175,16 +181,6 @@ fn installed_code_is_not_watched_for_stacks_where_its_removal_is_not_told() {
     let jit = only(Lens::Jit, &jvm);
     assert_eq!(jit.sites.iter().map(|site| site.kind).collect::<Vec<_>>(), [EventKind::CodeLoaded]);
     assert!(jit.missing.iter().any(|sentence| sentence == "jit: code that the JVM removes is not counted"), "{jit:?}");
-}
-
-#[test]
-fn operations_are_named_by_their_classes() {
-    let at = Symbol { address: 0x5000, size: 64, table: elf::SymbolTable::Static };
-    let name = |symbol: &str| operation(symbol.as_bytes(), at);
-    assert_eq!(name("_ZTV16VM_G1CollectFull"), Some((0x5010, "G1CollectFull".to_owned())));
-    assert_eq!(name("_ZTV20ZRendezvousGCThreads"), Some((0x5010, "ZRendezvousGCThreads".to_owned())));
-    assert_eq!(name("_ZTVN18VM_RedefineClasses10CheckClassE"), None);
-    assert_eq!(name("_ZTI16VM_G1CollectFull"), None);
 }
 
 #[test]

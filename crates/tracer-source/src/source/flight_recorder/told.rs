@@ -298,7 +298,7 @@ fn not_taken(file: &File, dropped: &[&str]) -> Vec<String> {
         .map(|(name, counts)| (name.as_str(), counts.all))
         .collect();
     rest.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-    let (types, events) = (rest.len() as u64, rest.iter().map(|(_, count)| count).sum::<u64>());
+    let (types, events) = (rest.len() as u64, rest.iter().map(|(_, count)| *count).fold(0, u64::saturating_add));
     let mut sentences: Vec<String> = rest
         .chunks(NAMED)
         .map(|some| {

@@ -34,15 +34,6 @@ fn reasons<const N: usize>(looks: [(u64, LookGroup); N], stacks: &Stacks) -> Tab
 }
 
 #[test]
-fn long_texts_take_no_more_than_their_bytes_and_the_rest_has_one_number() {
-    let mut texts = Texts::default();
-    let numbers: Vec<usize> = (0..4096).map(|number| texts.number(format!("{number:08192}"))).collect();
-    let kept: usize = texts.numbers.keys().map(String::len).sum();
-    assert!(kept <= TEXT_BYTES && kept > TEXT_BYTES / 2, "{kept}");
-    assert_eq!((numbers[0], numbers[4095], texts.of(0)), (1, 0, OTHERS.to_owned()));
-}
-
-#[test]
 fn a_lock_has_its_holder_and_those_who_wait_their_callers() {
     let mut play = Play::default();
     let park = "jdk.internal.misc.Unsafe.park";

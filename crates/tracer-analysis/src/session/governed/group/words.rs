@@ -1,8 +1,8 @@
 //! What a reader of a group's numbers must know of what the governor did with it.
 
 use super::{
+    super::sample::{Estimate, FEWEST_WINDOWS},
     Group, Narrowed, Of,
-    sample::{Estimate, FEWEST_WINDOWS},
 };
 use crate::{
     analysis::Scaled,
@@ -14,7 +14,7 @@ use crate::{
 
 impl Group {
     /// What a reader of a lens's numbers must know of the estimates.
-    pub(super) fn notes(&self, of: Of<'_>) -> Vec<String> {
+    pub(in super::super) fn notes(&self, of: Of<'_>) -> Vec<String> {
         let estimates = self.estimates(of.lens, of.span.1, of.hits, of.numbers);
         let inside = self.lens.is_inside();
         let (tells, whose) = if inside { ("marks", format!(" of {}", self.name)) } else { ("traps", String::new()) };
