@@ -42,7 +42,7 @@ use crate::{
     report::{Doing, Finding, Section, Span},
 };
 
-pub use evidence::{Evidence, Row};
+pub use evidence::{Evidence, Known, Rate, Row};
 
 /// A rule.
 type Rule = fn(&Evidence<'_>) -> Option<Finding>;

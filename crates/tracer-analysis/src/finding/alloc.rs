@@ -1,6 +1,6 @@
 //! Rules about allocation.
 
-use super::Evidence;
+use super::{Evidence, Known, Rate};
 use crate::{
     lens::Lens::Alloc,
     report::{Finding, Severity},
@@ -11,7 +11,7 @@ use crate::{
 pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
     const HIGH_BYTES_PER_S: f64 = 500e6;
     const VERY_HIGH_BYTES_PER_S: f64 = 2e9;
-    let rate = evidence.number(Alloc, "estimated_bytes_per_s").filter(|rate| *rate > HIGH_BYTES_PER_S)?;
+    let rate = evidence.rate(Alloc, "estimated_bytes_per_s").filter(|rate| rate.low > HIGH_BYTES_PER_S)?;
     let top = evidence.rows(Alloc, "classes").next();
     let class = top.map(|row| {
         let share = format::percent(row.number("share_percent").unwrap_or(0.0));
@@ -31,15 +31,21 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
     let at = top.map(|row| format!(", most at {}", row.text("site"))).unwrap_or_default();
     Some(Finding {
         id: "allocation-rate",
-        severity: if rate > VERY_HIGH_BYTES_PER_S { Severity::Warning } else { Severity::Info },
-        score: rate / 1e8,
-        title: format!("Allocation at about {}{}{at}", format::byte_rate(rate), class.unwrap_or_default()),
+        severity: if rate.low > VERY_HIGH_BYTES_PER_S { Severity::Warning } else { Severity::Info },
+        score: rate.low / 1e8,
+        title: format!("Allocation at {}{}{at}", said(rate), class.unwrap_or_default()),
         shown_in: "alloc.classes",
         when: evidence.when(Alloc, "allocation", |step| step.per_second("estimated_bytes") > HIGH_BYTES_PER_S),
-        evidence: support.into_iter().chain(place).collect(),
+        evidence: rate.interval(format::byte_rate).into_iter().chain(support).chain(place).collect(),
         next_step: "Find where the top class is allocated and reuse or avoid it; if GC takes little time, leave it."
             .to_owned(),
     })
+}
+
+/// The rate in words: all of it is an estimate by TLABs.
+pub(super) fn said(rate: Rate) -> String {
+    let about = |rate| format!("about {}", format::byte_rate(rate));
+    if rate.known == Known::Estimated { about(rate.per_s) } else { rate.said(about) }
 }
 
 #[cfg(test)]
@@ -62,6 +68,22 @@ mod tests {
         let cells = [("class", "byte[]".into()), ("site", "a.Main.read:7".into()), ("share_percent", 40.0.into())];
         let case = Case::default().number("alloc", "estimated_bytes_per_s", 1e9).row("alloc", "sites", &cells);
         assert_eq!(case.ask(rate).expect("much").evidence, ["most at a.Main.read:7: `byte[]`, 40 % of all"]);
+    }
+
+    /// What was seen in some windows is not all that there was.
+    #[test]
+    fn a_rate_that_was_seen_in_part_is_estimated_or_said_to_be_the_least() {
+        let seen =
+            Case::default().number("alloc", "estimated_bytes_per_s", 1e9).number("alloc", "attached_percent", 13.0);
+        assert_eq!(seen.said(rate).1, "Allocation at about 954 MiB/s or more");
+        let estimated = seen
+            .number("alloc", "extrapolated_estimated_bytes_per_s", 6e9)
+            .number("alloc", "extrapolated_low_estimated_bytes_per_s", 3e9)
+            .number("alloc", "extrapolated_high_estimated_bytes_per_s", 9e9);
+        assert_eq!(estimated.said(rate), (Severity::Warning, "Allocation at about 5.6 GiB/s".to_owned()));
+        assert_eq!(estimated.ask(rate).expect("much").evidence, ["2.8 GiB/s to 8.4 GiB/s (95 %)"]);
+        let low = estimated.number("alloc", "extrapolated_low_estimated_bytes_per_s", 1e9);
+        assert_eq!(low.said(rate).0, Severity::Info, "that may be all");
     }
 
     #[test]

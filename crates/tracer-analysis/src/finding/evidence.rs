@@ -44,6 +44,35 @@ impl<'a> Evidence<'a> {
         (self.span.duration_ns > 0).then(|| amount * 1e9 / self.span.duration_ns as f64)
     }
 
+    /// A rate of a lens's summary, as far as it is known of the whole span.
+    pub fn rate(&self, lens: Lens, key: &str) -> Option<Rate> {
+        let seen = self.number(lens, key)?;
+        let estimate = |which: &str| self.number(lens, &format!("extrapolated_{which}{key}"));
+        if let Some(per_s) = estimate("") {
+            let (low, high) = (estimate("low_").unwrap_or(per_s), estimate("high_").unwrap_or(per_s));
+            return Some(Rate { per_s, low, high, known: Known::Estimated });
+        }
+        Some(self.seen(lens, seen))
+    }
+
+    /// The rate of a number of a lens's summary, over the whole span; nothing for an empty one.
+    pub fn rate_of(&self, lens: Lens, key: &str) -> Option<Rate> {
+        let Rate { per_s, low, high, known } = self.rate(lens, key)?;
+        let over = |amount: f64| amount * 1e9 / self.span.duration_ns as f64;
+        (self.span.duration_ns > 0).then(|| Rate { per_s: over(per_s), low: over(low), high: over(high), known })
+    }
+
+    /// A rate of what was seen: it is the least that there was where the lens was not there all the time.
+    pub fn seen(&self, lens: Lens, per_s: f64) -> Rate {
+        let attached = self.number(lens, "attached_percent").filter(|percent| *percent < 100.0);
+        if attached.is_none() && !self.target.has_part_of(lens) {
+            return Rate { per_s, low: per_s, high: per_s, known: Known::Whole };
+        }
+        // As if the rest was like it.
+        let high = attached.map_or(f64::INFINITY, |percent| per_s * 100.0 / percent.max(0.01));
+        Rate { per_s, low: per_s, high, known: Known::Part }
+    }
+
     /// The rows of a lens's table in their order, without the one that adds up the others.
     pub fn rows(&self, lens: Lens, table: &str) -> impl Iterator<Item = Row<'a>> + use<'a> {
         self.section(lens)
@@ -55,6 +84,46 @@ impl<'a> Evidence<'a> {
 
     fn section(&self, lens: Lens) -> Option<&'a Section> {
         self.sections.iter().find(|section| section.id == lens.id())
+    }
+}
+
+/// A rate per second, and what is known of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// The rate: an estimate, or what was seen.
+    pub per_s: f64,
+    /// The ends of an estimate's 95 % interval; a rule that accuses somebody counts by the one that speaks for him.
+    pub low: f64,
+    /// The upper one. Of what is known in part, as much as there would be if the rest was like it.
+    pub high: f64,
+    /// Of what it is.
+    pub known: Known,
+}
+
+/// How much of a span a number is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// All of it.
+    Whole,
+    /// All of it, from windows.
+    Estimated,
+    /// Some of it: it is the least that there was.
+    Part,
+}
+
+impl Rate {
+    /// The rate in words, which `text` makes of a number.
+    pub fn said(&self, text: impl Fn(f64) -> String) -> String {
+        match self.known {
+            Known::Whole => text(self.per_s),
+            Known::Estimated => format!("about {}", text(self.per_s)),
+            Known::Part => format!("{} or more", text(self.per_s)),
+        }
+    }
+
+    /// The interval of an estimate in words.
+    pub fn interval(&self, text: impl Fn(f64) -> String) -> Option<String> {
+        (self.known == Known::Estimated).then(|| format!("{} to {} (95 %)", text(self.low), text(self.high)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rules about exceptions: what a program throws and catches again, it tells nobody.
 
-use super::{Evidence, work::busy_with};
+use super::{Evidence, Rate, work::busy_with};
 use crate::{
     lens::Lens::Exceptions,
     report::{Finding, Severity},
@@ -15,7 +15,7 @@ const ENOUGH: u64 = 30;
 /// Exceptions are thrown all the time; what they cost is another matter.
 pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
     evidence.whole(Exceptions, "created").filter(|created| *created >= ENOUGH)?;
-    let per_s = per_s(evidence).filter(|per_s| *per_s >= OFTEN_PER_S)?;
+    let created = created(evidence).filter(|created| created.per_s >= OFTEN_PER_S)?;
     // What they cost has been said, with how many there are.
     if busy_with(evidence).is_some_and(|finding| finding.id == "exceptions") {
         return None;
@@ -31,8 +31,8 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
     Some(Finding {
         id: "exception-rate",
         severity: Severity::Info,
-        score: (per_s / 100.0).min(20.0),
-        title: format!("Exceptions at {}, {share} of them `{}`{at}{ignored}", said(evidence, per_s), class.text("class")),
+        score: (created.per_s / 100.0).min(20.0),
+        title: format!("Exceptions at {}, {share} of them `{}`{at}{ignored}", created.said(format::rate), class.text("class")),
         shown_in: "exceptions.classes",
         when: evidence.when(Exceptions, "exceptions", |step| step.per_second("created") >= OFTEN_PER_S),
         evidence: depth(evidence).into_iter().chain(callers).chain(caught.map(caught_by)).collect(),
@@ -44,7 +44,8 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// How many there are, for a rule that knows what they cost.
 pub(super) fn how_many(evidence: &Evidence<'_>) -> Vec<String> {
-    let rate = per_s(evidence).map(|per_s| format!("exceptions get stack traces at {}", said(evidence, per_s)));
+    let rate =
+        created(evidence).map(|created| format!("exceptions get stack traces at {}", created.said(format::rate)));
     rate.into_iter().chain(depth(evidence)).chain(caught_at(evidence).map(caught_by)).collect()
 }
 
@@ -57,23 +58,9 @@ fn caught_by(place: String) -> String {
     format!("caught at {place}")
 }
 
-/// The rate as it can be said: what was seen in some windows only, and too few for an estimate, is the least that it was.
-fn said(evidence: &Evidence<'_>, per_s: f64) -> String {
-    let is_estimate = evidence.number(Exceptions, "extrapolated_created_per_s").is_some();
-    let is_partial = evidence.number(Exceptions, "attached_percent").is_some_and(|percent| percent < 100.0)
-        || evidence.target.has_part_of(Exceptions);
-    let rate = format::rate(per_s);
-    match (is_estimate, is_partial) {
-        (true, _) => format!("about {rate}"),
-        (false, true) => format!("{rate} or more"),
-        (false, false) => rate,
-    }
-}
-
-/// By an estimate where their site was not there all the time.
-fn per_s(evidence: &Evidence<'_>) -> Option<f64> {
-    let number = |key| evidence.number(Exceptions, key);
-    number("extrapolated_created_per_s").or_else(|| number("created_per_s"))
+/// Exceptions that get a stack trace.
+fn created(evidence: &Evidence<'_>) -> Option<Rate> {
+    evidence.rate(Exceptions, "created_per_s")
 }
 
 /// How deep the stacks are from which most are thrown.

@@ -1,6 +1,6 @@
 //! Rules about garbage collection.
 
-use super::{Evidence, Row, heap::made_at};
+use super::{Evidence, Row, alloc, heap::made_at};
 use crate::{
     lens::Lens::{Alloc, Gc, Safepoint},
     report::{Finding, Severity},
@@ -28,9 +28,7 @@ pub(super) fn share(evidence: &Evidence<'_>) -> Option<Finding> {
             let pauses = format::plural(row.whole("count"), "pause", "pauses");
             format!("`{}`: {} in {pauses}", row.text("cause"), format::duration(row.whole("total_ns")))
         }),
-        evidence
-            .number(Alloc, "estimated_bytes_per_s")
-            .map(|rate| format!("allocation rate {}, estimated", format::byte_rate(rate))),
+        evidence.rate(Alloc, "estimated_bytes_per_s").map(|rate| format!("allocation at {}", alloc::said(rate))),
     ];
     let first = top.map(|row| format!(", first of `{}`", row.text("class"))).unwrap_or_default();
     let next_step = format!(

@@ -86,7 +86,7 @@ pub(super) fn code_unloading(evidence: &Evidence<'_>) -> Option<Finding> {
         title: format!(
             "Compiled code of {} was removed, {}",
             format::plural(unloaded, "method", "methods"),
-            format::rate(rate)
+            evidence.seen(Jit, rate).said(format::rate)
         ),
         shown_in: "jit.largest",
         when: Vec::new(),

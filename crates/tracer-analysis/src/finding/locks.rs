@@ -157,10 +157,10 @@ pub(super) fn seen_at(evidence: &Evidence<'_>, class: &str) -> Option<String> {
 /// Threads park and are unparked at a very high rate.
 pub(super) fn parking(evidence: &Evidence<'_>) -> Option<Finding> {
     const OFTEN_PER_S: f64 = 20_000.0;
-    let rate = evidence.per_second(Locks, "parks").filter(|rate| *rate > OFTEN_PER_S)?;
+    let rate = evidence.rate_of(Locks, "parks").filter(|rate| rate.low > OFTEN_PER_S)?;
     let mut support = Vec::new();
-    if let Some(unparks) = evidence.per_second(Locks, "unparks") {
-        support.push(format!("unparks: {}", format::rate(unparks)));
+    if let Some(unparks) = evidence.rate_of(Locks, "unparks") {
+        support.push(format!("unparks: {}", unparks.said(format::rate)));
     }
     if let Some(row) = evidence.rows(Locks, "parks").max_by_key(|row| row.whole("count")) {
         support.push(format!(
@@ -172,8 +172,8 @@ pub(super) fn parking(evidence: &Evidence<'_>) -> Option<Finding> {
     Some(Finding {
         id: "parking",
         severity: Severity::Warning,
-        score: rate / 1000.0,
-        title: format!("Threads park at {}: work comes in pieces too small for its hand-over", format::rate(rate)),
+        score: rate.low / 1000.0,
+        title: format!("Threads park at {}: work comes in pieces too small for its hand-over", rate.said(format::rate)),
         shown_in: "locks.parks",
         when: Vec::new(),
         evidence: support,
@@ -283,5 +283,19 @@ mod tests {
         let case = Case::seconds(10).number("locks", "parks", 2e6).number("locks", "unparks", 2e6);
         assert!(case.said(parking).1.starts_with("Threads park at 200 k/s"));
         assert_eq!(Case::seconds(10).number("locks", "parks", 1e5).ask(parking), None);
+    }
+
+    #[test]
+    fn parks_that_were_seen_in_windows_count_by_the_lower_end_of_their_estimate() {
+        let seen = |low: f64| {
+            Case::seconds(10)
+                .number("locks", "parks", 30_000.0)
+                .number("locks", "attached_percent", 8.0)
+                .number("locks", "extrapolated_parks", 400_000.0)
+                .number("locks", "extrapolated_low_parks", low)
+                .number("locks", "extrapolated_high_parks", 500_000.0)
+        };
+        assert!(seen(250_000.0).said(parking).1.starts_with("Threads park at about 40 k/s: "));
+        assert_eq!(seen(190_000.0).ask(parking), None);
     }
 }

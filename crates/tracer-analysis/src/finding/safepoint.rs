@@ -155,7 +155,7 @@ pub(super) fn frequent(evidence: &Evidence<'_>) -> Option<Finding> {
         score: rate,
         title: format!(
             "VM operation `{name}` runs at {}{}",
-            format::rate(rate),
+            evidence.seen(Safepoint, rate).said(format::rate),
             asked_at(evidence, &name).unwrap_or_default()
         ),
         shown_in: "safepoint.operations",

@@ -70,9 +70,9 @@ fn place(evidence: &Evidence<'_>) -> Option<String> {
 /// Threads start and stop all the time.
 pub(super) fn churn(evidence: &Evidence<'_>) -> Option<Finding> {
     const OFTEN_PER_S: f64 = 20.0;
-    let started = evidence.per_second(Threads, "started")?;
-    let stopped = evidence.per_second(Threads, "stopped")?;
-    if started < OFTEN_PER_S || stopped < OFTEN_PER_S {
+    let started = evidence.rate_of(Threads, "started")?;
+    let stopped = evidence.rate_of(Threads, "stopped")?;
+    if started.low < OFTEN_PER_S || stopped.low < OFTEN_PER_S {
         return None;
     }
     let top = evidence.rows(Threads, "patterns").next();
@@ -80,11 +80,11 @@ pub(super) fn churn(evidence: &Evidence<'_>) -> Option<Finding> {
     Some(Finding {
         id: "thread-churn",
         severity: Severity::Warning,
-        score: started,
+        score: started.low,
         title: format!(
             "Threads start at {} and stop at {}{names}{}",
-            format::rate(started),
-            format::rate(stopped),
+            started.said(format::rate),
+            stopped.said(format::rate),
             at(evidence, "started", "")
         ),
         shown_in: "threads.patterns",
