@@ -211,16 +211,31 @@ fn glance(sections: &[Section], options: &TextOptions) -> io::Result<Vec<String>
     Ok(out)
 }
 
-/// The figures of a lens that are not 0, in a row of lines that break between figures and not within one.
+/// The figures of a lens that are not 0, in a row of lines that break between figures and not within one. What was seen in windows only is
+/// told by what it comes to over the whole span, where that is estimated.
 pub(in crate::view) fn figures(section: &Section, width: usize, lines: usize) -> Vec<String> {
+    let summary = &section.summary;
+    let estimate_of = |key: &str| {
+        let estimate = format!("{ESTIMATE}{key}");
+        summary.iter().find(|(key, _)| *key == estimate).map(|(_, number)| number)
+    };
     let is_some = |(_, number): &(&str, Number)| number.as_f64() != 0.0;
-    let all_0 = !section.summary.iter().any(|figure| is_some(&figure));
-    let shown = section.summary.iter().filter(|figure| all_0 || is_some(figure));
-    let figures = shown.map(|(key, number)| format::figure(key, number));
+    let all_0 = !summary.iter().any(|figure| is_some(&figure));
+    let shown = summary.iter().filter(|figure| all_0 || is_some(figure)).filter(|(key, _)| !key.starts_with(ESTIMATE));
+    let figures = shown.map(|(key, number)| match estimate_of(key) {
+        Some(estimate) => {
+            let (name, value) = format::figure(key, estimate);
+            (name, format!("about {value}"))
+        }
+        None => format::figure(key, number),
+    });
     let figures: Vec<_> = figures.map(|(name, value)| format!("{name} {value}").replace(' ', "\u{a0}")).collect();
     let wrapped = escape::wrap_at_most(&figures.join(", "), width, lines);
     wrapped.into_iter().map(|line| line.replace('\u{a0}', " ")).collect()
 }
+
+/// How keys of estimates begin, and of their intervals' ends.
+const ESTIMATE: &str = "extrapolated_";
 
 /// Those that come first, then the others, in their order.
 fn in_order<'a>(sections: &'a [Section], first: &[&str]) -> Vec<&'a Section> {
@@ -322,6 +337,19 @@ mod tests {
         let mut report = sample::report();
         report.sections.retain(|section| section.id == "locks");
         insta::assert_snapshot!(written(&report, 120, 40));
+    }
+
+    /// What was seen in some windows is no rate of the whole span.
+    #[test]
+    fn what_is_estimated_stands_for_what_was_seen_of_it() {
+        let mut section = sample::report().sections.remove(0);
+        section.summary = crate::report::Summary::new()
+            .float("estimated_bytes_per_s", 512e6)
+            .int("windows", 6)
+            .float("extrapolated_estimated_bytes_per_s", 5.0 * 1024.0 * 1024.0 * 1024.0)
+            .float("extrapolated_low_estimated_bytes_per_s", 4e9)
+            .float("extrapolated_high_estimated_bytes_per_s", 6e9);
+        assert_eq!(figures(&section, 80, 1), ["estimated about 5.0 GiB/s, windows 6"]);
     }
 
     #[test]
