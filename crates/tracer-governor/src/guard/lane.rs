@@ -22,7 +22,7 @@ pub mod off;
 pub use self::member::LaneLoad;
 use self::member::{Member, State, Stretch};
 use self::off::Looks;
-use super::{LONGEST_PAUSE_NS, Reason, bucket::Bucket};
+use super::{Reason, bucket::Bucket, group::LONGEST_PAUSE_NS};
 
 /// Part of the budget that may go to what is always on while other markers are sampled; the rest is for their windows.
 const ALWAYS_PART: f64 = 0.75;
