@@ -4,23 +4,21 @@
 //! the library is mapped. What can only be read from the running JVM (the layout of its structures, the addresses of its
 //! counters, its flags) follows as soon as it is there, some milliseconds later.
 
+mod gate;
+
 use std::{
     env,
     ffi::{OsStr, OsString},
-    fs,
-    io::{self, Read as _},
-    num::NonZeroU32,
-    os::{
-        fd::{AsRawFd as _, OwnedFd},
-        unix::process::CommandExt as _,
-    },
+    io,
     path::{Path, PathBuf},
-    process::{Child, Command, ExitCode, ExitStatus, Stdio},
+    process::{Child, ExitCode, ExitStatus},
     time::{Duration, Instant},
 };
 
 use tracer_common::site::TargetLayout;
 
+use self::gate::start;
+pub(super) use self::gate::{WaitOptions, wait_and_exec};
 use super::{
     Failure, apart,
     arming::{ArmedJvm, Held},
@@ -75,43 +73,6 @@ pub(super) struct Options {
     /// The command, `java` with its arguments
     #[arg(last = true, required = true, value_name = "JAVA")]
     command: Vec<OsString>,
-}
-
-/// Options of the command that the child runs while it waits; not for users.
-#[derive(Debug, clap::Args)]
-pub(super) struct WaitOptions {
-    /// What to open and to read a byte from before running the command
-    gate: PathBuf,
-
-    #[arg(last = true, required = true)]
-    command: Vec<OsString>,
-}
-
-/// A JVM that has not begun yet, and never will if this is dropped.
-struct Waiting {
-    child: Option<Child>,
-    pid: NonZeroU32,
-    /// The library that it will load.
-    libjvm: PathBuf,
-    gate: OwnedFd,
-}
-
-impl Waiting {
-    /// Lets it begin.
-    fn begin(mut self) -> Result<Child, Failure> {
-        rustix::io::write(&self.gate, b"!").map_err(io::Error::from)?;
-        self.child.take().ok_or_else(|| Failure::new("the program has begun already", None))
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.child {
-            // It is only our own `wait-and-exec` yet.
-            let _: io::Result<()> = child.kill();
-            let _: io::Result<_> = child.wait();
-        }
-    }
 }
 
 pub(super) fn run(options: Options) -> Result<ExitCode, Failure> {
@@ -331,39 +292,6 @@ fn ended_early(status: ExitStatus) -> Failure {
     )
 }
 
-fn start(program: &Path, libjvm: PathBuf, command: &[OsString]) -> Result<Waiting, Failure> {
-    let (_, arguments) = command.split_first().expect("the command line asks for at least one");
-    let (read, gate) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(io::Error::from)?;
-    let own = env::current_exe()?;
-    let gate_path = format!("/proc/{}/fd/{}", std::process::id(), read.as_raw_fd());
-    let child = Command::new(own)
-        .args(["wait-and-exec", gate_path.as_str(), "--"])
-        .arg(program)
-        .args(arguments)
-        .stdin(Stdio::inherit())
-        .spawn()?;
-    let waiting = Waiting { pid: prepare::nonzero(child.id())?, child: Some(child), libjvm, gate };
-    wait_until_gate_is_open(waiting.pid, &waiting.gate, read);
-    Ok(waiting)
-}
-
-/// The read end must stay open here until the child has opened it by its path in /proc: it says so by closing nothing but
-/// by reading, so the only event to wait for is that its /proc/PID/fd shows the pipe. A child that has ended shows nothing.
-fn wait_until_gate_is_open(pid: NonZeroU32, gate: &OwnedFd, read: OwnedFd) {
-    let own = fs::read_link(format!("/proc/self/fd/{}", gate.as_raw_fd())).ok();
-    let descriptors = format!("/proc/{pid}/fd");
-    let opened = || {
-        let entries = fs::read_dir(&descriptors).into_iter().flatten().flatten();
-        entries.filter_map(|entry| fs::read_link(entry.path()).ok()).any(|link| Some(link) == own)
-    };
-    let until = Until::within(LEARN_AT_MOST, Patience::First);
-    while Identity::of(pid.get()).is_some() && !opened() && until.is_over().is_none() {
-        std::thread::yield_now();
-    }
-    // Where it has not, it finds nothing and does not begin.
-    drop(read);
-}
-
 /// How a session is shown that shares its terminal with the program: as text at the end, unless asked otherwise.
 fn show_beside_the_program(output: &OutputOptions, show: &ShowOptions) -> Result<Show, Failure> {
     match Show::new(output, show) {
@@ -374,19 +302,6 @@ fn show_beside_the_program(output: &OutputOptions, show: &ShowOptions) -> Result
         Show::Tui(extent) => Ok(Show::Text(extent)),
         other => Ok(other),
     }
-}
-
-/// `jtrace wait-and-exec`: waits for a byte from the gate, then becomes the command. A gate that closes without one was that
-/// of a jtrace that failed or was killed: then the command does not run.
-pub(super) fn wait_and_exec(options: &WaitOptions) -> Result<ExitCode, Failure> {
-    let (program, arguments) = options.command.split_first().expect("the command line asks for at least one");
-    let mut gate = fs::File::open(&options.gate)?;
-    if gate.read(&mut [0])? == 0 {
-        return Err(Failure::new("jtrace ended before the program began", None));
-    }
-    drop(gate);
-    let error = Command::new(program).args(arguments).exec();
-    Err(Failure::new(format!("cannot run {}: {error}", Path::new(program).display()), None))
 }
 
 fn find_program(program: &OsStr) -> Result<PathBuf, Failure> {
