@@ -8,8 +8,10 @@ mod evidence;
 mod time;
 mod when;
 
+mod explicit;
 mod gc;
 mod heap;
+mod room;
 mod safepoint;
 mod since_start;
 
@@ -18,6 +20,7 @@ mod initialisers;
 mod lent;
 mod locks;
 mod looks;
+mod opened;
 mod pressure;
 mod slow;
 mod threads;
@@ -49,12 +52,12 @@ type Rule = fn(&Evidence<'_>) -> Option<Finding>;
 
 const RULES: &[Rule] = &[
     gc::share,
-    gc::stalls,
     gc::long_pause,
     gc::repeated_full,
-    gc::explicit,
-    gc::direct_memory,
-    gc::heap_nearly_full,
+    explicit::asked_for,
+    explicit::direct_memory,
+    room::stalls,
+    room::nearly_full,
     heap::growth,
     heap::humongous,
     safepoint::slow_stop,
@@ -87,8 +90,8 @@ const RULES: &[Rule] = &[
     pressure::cpu_queue,
     pressure::swap,
     pressure::memory_growth,
-    pressure::mapped_files,
-    pressure::descriptors,
+    opened::mapped_files,
+    opened::descriptors,
     locks::contention,
     locks::parking,
     threads::leak,

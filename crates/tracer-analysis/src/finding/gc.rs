@@ -1,8 +1,8 @@
 //! Rules about garbage collection.
 
-use super::{Evidence, Row, alloc, heap::made_at};
+use super::{Evidence, Row, alloc};
 use crate::{
-    lens::Lens::{Alloc, Gc, Safepoint},
+    lens::Lens::{Alloc, Gc},
     report::{Finding, Severity},
     text::format,
 };
@@ -43,36 +43,6 @@ pub(super) fn share(evidence: &Evidence<'_>) -> Option<Finding> {
         when: evidence.when(Gc, "pause", |step| step.per_second("pause_ns") > 0.1e9),
         evidence: support.into_iter().flatten().collect(),
         next_step,
-    })
-}
-
-/// Threads that allocate had to wait until a concurrent collector freed memory. Its pauses stay short meanwhile.
-pub(super) fn stalls(evidence: &Evidence<'_>) -> Option<Finding> {
-    /// As ZGC calls a collection that begins because a thread found no memory.
-    const CAUSE: &str = "Allocation Stall";
-    const OFTEN_PER_S: f64 = 1.0;
-    let rows = evidence.rows(Gc, "causes").filter(|row| row.text("cause") == CAUSE);
-    let stalled = rows.fold(0_u64, |sum, row| sum.saturating_add(row.whole("collections")));
-    let stalled = Some(stalled).filter(|stalled| *stalled >= 3)?;
-    let all = evidence.whole(Gc, "collections").unwrap_or(stalled).max(stalled);
-    let seconds = evidence.span.duration_ns as f64 / 1e9;
-    let heap = evidence.target.max_heap_bytes.map(|bytes| format!("the heap may grow to {}", format::bytes(bytes)));
-    let collections = format::plural(all, "collection", "collections");
-    Some(Finding {
-        id: "allocation-stall",
-        severity: if stalled as f64 >= OFTEN_PER_S * seconds { Severity::Critical } else { Severity::Warning },
-        score: 100.0 * stalled as f64 / all as f64,
-        title: format!(
-            "{} of {collections} began because threads that allocate had to wait for memory (`{CAUSE}`)",
-            format::count(stalled)
-        ),
-        shown_in: "gc.causes",
-        when: Vec::new(),
-        evidence: heap.into_iter().chain(made_at(evidence)).collect(),
-        next_step:
-            "Give the heap more room (-Xmx): a concurrent collector needs some for what is made while it works. \
-                    Or make less at the places above; `jtrace heap PID` shows what is kept."
-                .to_owned(),
     })
 }
 
@@ -143,135 +113,11 @@ fn asked_for<'a>(evidence: &Evidence<'a>, cause: &Row<'a>) -> Option<Row<'a>> {
     evidence.rows(Gc, "requests").find(|row| row.text("operation") == operation)
 }
 
-/// Collections that the program asks for: how many, how long they took in all, and who asked.
-struct Explicit<'a> {
-    calls: u64,
-    total_ns: u64,
-    callers: Vec<Row<'a>>,
-}
-
-impl<'a> Explicit<'a> {
-    fn of(evidence: &Evidence<'a>) -> Option<Self> {
-        let rows = || evidence.rows(Gc, "causes").filter(|row| row.text("cause") == "System.gc()");
-        let calls: u64 = rows().map(|row| row.whole("collections")).sum();
-        let total_ns = rows().map(|row| row.whole("total_ns")).fold(0, u64::saturating_add);
-        (calls > 0).then(|| Self { calls, total_ns, callers: callers(evidence) })
-    }
-
-    /// `java.nio.Bits` asks where the limit of direct buffers is reached.
-    fn for_direct_memory(&self) -> bool {
-        self.callers.first().is_some_and(|row| row.text("via").starts_with("java.nio."))
-    }
-
-    fn severity(&self) -> Severity {
-        if self.calls >= 3 { Severity::Warning } else { Severity::Info }
-    }
-
-    fn sentence(&self) -> String {
-        let place = self.callers.first().map(|row| format!(", at {}", row.text("site"))).unwrap_or_default();
-        let times = format::plural(self.calls, "time", "times");
-        format!("System.gc() was called {times}, which took {}{place}", format::duration(self.total_ns))
-    }
-
-    fn support(&self) -> Vec<String> {
-        let caller = |row: &Row<'_>| {
-            let times = format::plural(row.whole("count"), "time", "times");
-            format!("{times} at {} on `{}`", row.text("site"), row.text("thread"))
-        };
-        self.callers.iter().take(3).map(caller).collect()
-    }
-}
-
-/// The program itself asks for collections.
-pub(super) fn explicit(evidence: &Evidence<'_>) -> Option<Finding> {
-    let explicit = Explicit::of(evidence).filter(|explicit| !explicit.for_direct_memory())?;
-    Some(Finding {
-        id: "gc-explicit",
-        severity: explicit.severity(),
-        score: explicit.calls as f64,
-        title: explicit.sentence(),
-        shown_in: "gc.requests",
-        when: Vec::new(),
-        evidence: explicit.support(),
-        next_step: "Find the caller (RMI and direct buffers call it too); -XX:+DisableExplicitGC or \
-                    -XX:+ExplicitGCInvokesConcurrent takes the pauses away."
-            .to_owned(),
-    })
-}
-
-/// Collections are asked for because direct buffers have reached their limit.
-pub(super) fn direct_memory(evidence: &Evidence<'_>) -> Option<Finding> {
-    let explicit = Explicit::of(evidence).filter(Explicit::for_direct_memory)?;
-    Some(Finding {
-        id: "direct-memory",
-        severity: explicit.severity(),
-        score: explicit.calls as f64,
-        title: format!("Direct buffers are at their limit: {}", explicit.sentence()),
-        shown_in: "gc.requests",
-        when: Vec::new(),
-        evidence: explicit.support(),
-        next_step: "Use direct buffers again instead of making new ones; -XX:MaxDirectMemorySize raises the limit."
-            .to_owned(),
-    })
-}
-
-/// Who called it, where the stacks of requests show it.
-fn callers<'a>(evidence: &Evidence<'a>) -> Vec<Row<'a>> {
-    let asked = |lens| {
-        let is_gc = |row: &Row<'_>| {
-            ["java.lang.Runtime.gc", "java.lang.System.gc"].iter().any(|gc| row.text("top").starts_with(gc))
-        };
-        evidence.rows(lens, "requests").filter(is_gc).collect::<Vec<_>>()
-    };
-    let callers = asked(Gc);
-    if callers.is_empty() { asked(Safepoint) } else { callers }
-}
-
-/// Little room is left in the old pool after collections.
-pub(super) fn heap_nearly_full(evidence: &Evidence<'_>) -> Option<Finding> {
-    let old = |name: &str| name.contains("Old") || name.contains("Tenured");
-    let whole = |name: &str| matches!(name, "ZHeap" | "Shenandoah");
-    let mut worst: Option<(f64, String, u64, u64)> = None;
-    let rows: Vec<_> =
-        evidence.rows(Gc, "pools").filter(|row| old(&row.text("pool")) || whole(&row.text("pool"))).collect();
-    for row in &rows {
-        // A pool has a row for every manager that collects it; which of them is the latest is not known, so the
-        // smallest is taken.
-        let pool = row.text("pool");
-        let after =
-            rows.iter().filter(|other| other.text("pool") == pool).filter_map(|other| other.number("used_after_bytes"));
-        let Some(used) = after.map(format::whole).min() else { continue };
-        let max = row.whole("max_bytes");
-        if max == 0 {
-            continue;
-        }
-        let share = 100.0 * used as f64 / max as f64;
-        if worst.as_ref().is_none_or(|(known, ..)| share > *known) {
-            worst = Some((share, pool, used, max));
-        }
-    }
-    let (share, pool, used, max) = worst.filter(|(share, ..)| *share > 85.0)?;
-    Some(Finding {
-        id: "heap-nearly-full",
-        severity: if share > 95.0 { Severity::Critical } else { Severity::Warning },
-        score: share,
-        title: format!("`{pool}` is {} full after collections", format::percent(share)),
-        shown_in: "gc.pools",
-        when: Vec::new(),
-        evidence: [format!("{} of {} in use", format::bytes(used), format::bytes(max))]
-            .into_iter()
-            .chain(made_at(evidence))
-            .collect(),
-        next_step: "Raise -Xmx, or find what is kept alive: `jtrace heap PID`.".to_owned(),
-    })
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::{super::testing::Case, *};
-    use crate::report::Cell;
 
-    fn cause(case: Case, cause: &str, kind: &str, count: u64, max_ns: u64) -> Case {
+    pub(in crate::finding) fn cause(case: Case, cause: &str, kind: &str, count: u64, max_ns: u64) -> Case {
         case.row(
             "gc",
             "causes",
@@ -282,19 +128,6 @@ mod tests {
                 ("collections", count.into()),
                 ("total_ns", max_ns.into()),
                 ("max_ns", max_ns.into()),
-            ],
-        )
-    }
-
-    fn pool(case: Case, pool: &str, manager: &str, used: u64, max: Cell) -> Case {
-        case.row(
-            "gc",
-            "pools",
-            &[
-                ("pool", pool.into()),
-                ("manager", manager.into()),
-                ("used_after_bytes", used.into()),
-                ("max_bytes", max),
             ],
         )
     }
@@ -323,32 +156,6 @@ mod tests {
     fn a_small_or_unknown_share_is_no_finding() {
         assert_eq!(Case::default().number("gc", "pause_share_percent", 10.0).ask(share), None);
         assert_eq!(Case::default().ask(share), None);
-    }
-
-    #[test]
-    fn collections_for_which_threads_waited_are_found() {
-        let case = |stalled: u64| {
-            let case = cause(Case::seconds(10).number("gc", "collections", 90.0), "Allocation Rate", "other", 50, 1);
-            let case = cause(case, "Allocation Stall", "mark start, young", stalled, 1);
-            case.row(
-                "alloc",
-                "sites",
-                &[
-                    ("share_percent", 99.0.into()),
-                    ("class", "byte[]".into()),
-                    ("site", "com.shop.Page.render:25".into()),
-                ],
-            )
-        };
-        let title = |stalled| {
-            format!(
-                "{stalled} of 90 collections began because threads that allocate had to wait for memory (`Allocation Stall`)"
-            )
-        };
-        assert_eq!(case(40).said(stalls), (Severity::Critical, title(40)));
-        assert_eq!(case(9).said(stalls), (Severity::Warning, title(9)));
-        assert!(case(9).ask(stalls).is_some_and(|found| found.evidence[0].contains("com.shop.Page.render:25")));
-        assert_eq!(case(2).ask(stalls), None);
     }
 
     #[test]
@@ -401,41 +208,5 @@ mod tests {
             "14 full collections, cause `Heap Inspection Initiated GC`, asked for at com.shop.Metrics.histogram:33"
         );
         assert_eq!(full("Ergonomics"), "14 full collections, cause `Ergonomics`", "whoever needed room");
-    }
-
-    #[test]
-    fn explicit_collections_are_named() {
-        let case = cause(Case::default(), "System.gc()", "full", 7, 70_000_000);
-        assert_eq!(
-            case.said(explicit),
-            (Severity::Warning, "System.gc() was called 7 times, which took 70 ms".to_owned())
-        );
-        assert_eq!(cause(Case::default(), "Allocation Failure", "full", 7, 1).ask(explicit), None);
-        let request = |top: &'static str| {
-            [
-                ("site", "com.shop.Main.tidy:5".into()),
-                ("via", "java.lang.System.gc:1".into()),
-                ("top", top.into()),
-                ("thread", "main".into()),
-                ("count", 7_u64.into()),
-            ]
-        };
-        let case = case.row("safepoint", "requests", &request("java.lang.Thread.getAllStackTraces:1"));
-        assert!(case.ask(explicit).expect("as above").evidence.is_empty(), "that was not for the collector");
-        let case = case.row("safepoint", "requests", &request("java.lang.Runtime.gc"));
-        assert_eq!(case.ask(explicit).expect("as above").evidence, ["7 times at com.shop.Main.tidy:5 on `main`"]);
-    }
-
-    #[test]
-    fn a_full_old_pool_is_found_by_its_smallest_state() {
-        let case = pool(Case::default(), "G1 Old Gen", "G1 Young Generation", 970, 1000_u64.into());
-        assert_eq!(
-            case.said(heap_nearly_full),
-            (Severity::Critical, "`G1 Old Gen` is 97 % full after collections".to_owned())
-        );
-        let case = pool(case, "G1 Old Gen", "G1 Old Generation", 300, 1000_u64.into());
-        assert_eq!(case.ask(heap_nearly_full), None, "the full collection freed it");
-        assert_eq!(pool(Case::default(), "G1 Eden Space", "m", 999, 1000_u64.into()).ask(heap_nearly_full), None);
-        assert_eq!(pool(Case::default(), "G1 Old Gen", "m", 999, Cell::Missing).ask(heap_nearly_full), None);
     }
 }
