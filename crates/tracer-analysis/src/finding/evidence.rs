@@ -73,6 +73,11 @@ impl<'a> Evidence<'a> {
         Rate { per_s, low: per_s, high, known: Known::Part }
     }
 
+    /// What stands before a sum of what a group of sites tells: it is the least that there was where the group was there in windows only.
+    pub fn at_least(&self, lens: Lens, group: &str) -> &'static str {
+        if self.rows(lens, "sampled").any(|row| row.text("group") == group) { "at least " } else { "" }
+    }
+
     /// The rows of a lens's table in their order, without the one that adds up the others.
     pub fn rows(&self, lens: Lens, table: &str) -> impl Iterator<Item = Row<'a>> + use<'a> {
         self.section(lens)

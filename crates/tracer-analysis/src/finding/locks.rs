@@ -80,21 +80,22 @@ fn by_events(evidence: &Evidence<'_>) -> Option<Finding> {
         return None;
     }
     let threads_blocked = blocked as f64 / span as f64;
+    let at_least = evidence.at_least(Locks, "contended");
     let top = evidence.rows(Locks, "monitors").next();
     let title = match &top {
         Some(row) if row.whole("total_ns") > 0 => format!(
-            "{} blocked {} on one `{}`",
+            "{} blocked {at_least}{} on one `{}`",
             format::plural(row.whole("threads"), "thread", "threads"),
             format::duration(row.whole("total_ns")),
             row.text("class")
         ),
-        Some(_) | None => format!("Threads were blocked {} on monitors", format::duration(blocked)),
+        Some(_) | None => format!("Threads were blocked {at_least}{} on monitors", format::duration(blocked)),
     };
     // Its line comes first: a text of one screen has room for no more.
     let mut support: Vec<String> =
         seen_at(evidence, &top.as_ref().map(|row| row.text("class")).unwrap_or_default()).into_iter().collect();
     support.push(format!(
-        "{} of blocked time in all over {}: {threads_blocked:.1} threads blocked on average",
+        "{at_least}{} of blocked time in all over {}: {threads_blocked:.1} threads blocked on average",
         format::duration(blocked),
         format::duration(span)
     ));

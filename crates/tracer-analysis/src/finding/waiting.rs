@@ -98,7 +98,8 @@ pub(super) fn chain(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: Severity::Warning,
         score: 100.0 * total as f64 / span as f64,
         title: format!(
-            "Threads were blocked {} on `{class}` while its holder was itself {}",
+            "Threads were blocked {}{} on `{class}` while its holder was itself {}",
+            evidence.at_least(Locks, "contended"),
             format::duration(total),
             was
         ),
@@ -213,6 +214,15 @@ mod tests {
         assert!(!found.next_step.contains("constant"));
         let string = held(Case::seconds(10), "java.lang.String", "com.shop.Db.ask:3", 4, 800_000_000);
         assert!(string.ask(chain).is_some_and(|found| found.next_step.contains("constant")));
+    }
+
+    /// What lasts longer than a window is never seen whole.
+    #[test]
+    fn a_chain_that_was_seen_in_windows_is_at_least_so_long() {
+        let sampled = |group: &str| chained(800_000_000).row("locks", "sampled", &[("group", group.into())]);
+        let title = |group| sampled(group).said(chain).1;
+        assert!(title("contended").starts_with("Threads were blocked at least 800 ms on "), "{}", title("contended"));
+        assert!(title("park").starts_with("Threads were blocked 800 ms on "));
     }
 
     #[test]
