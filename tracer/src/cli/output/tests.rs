@@ -12,12 +12,6 @@ fn place_holders_are_filled_in() {
 }
 
 #[test]
-fn the_name_of_a_file_stays_one_word_in_a_shell() {
-    assert_eq!(all_of(Path::new("/x/a-1.json")), "All tables: `jtrace report /x/a-1.json --full`.");
-    assert_eq!(shell_word("it's odd"), r"'it'\''s odd'");
-}
-
-#[test]
 fn extensions_pick_formats() {
     let of = |name: &str| content(Path::new(name)).ok();
     assert_eq!(of("a/x.json"), Some(Content::Report(Format::Json)));
