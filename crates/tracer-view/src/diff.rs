@@ -225,6 +225,10 @@ fn cautions(before: &Report, after: &Report) -> Vec<String> {
             "the largest heaps",
             of(|report| report.target.max_heap_bytes.map_or_else(String::new, crate::text::format::bytes)),
         ),
+        (
+            "the highest levels of compilation",
+            of(|report| report.target.compiles_to_level.map_or_else(String::new, |level| level.to_string())),
+        ),
     ] {
         differ(what, [&values[0], &values[1]]);
     }

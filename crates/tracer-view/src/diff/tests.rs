@@ -63,10 +63,23 @@ fn what_one_session_does_not_say_does_not_differ() {
     after.target.cpus = 0;
     after.target.collector.clear();
     after.target.max_heap_bytes = None;
+    after.target.compiles_to_level = None;
     for [before, after] in [[&before, &after], [&after, &before]] {
         let cautions = Diff::of(before, after).cautions;
         assert!(!cautions.iter().any(|said| said.contains(" differ: ")), "{cautions:?}");
     }
+}
+
+#[test]
+fn jvms_that_compile_otherwise_differ() {
+    let before = sample::report();
+    let mut after = before.clone();
+    after.target.compiles_to_level = Some(1);
+    let cautions = Diff::of(&before, &after).cautions;
+    assert!(
+        cautions.iter().any(|said| said == "the highest levels of compilation differ: 4 before, 1 after"),
+        "{cautions:?}"
+    );
 }
 
 #[test]

@@ -43,6 +43,11 @@ pub(super) fn target(target: &Target) -> String {
     if let Some(bytes) = target.max_heap_bytes {
         parts.push(format!("heap up to {}", format::bytes(bytes as f64)));
     }
+    match target.compiles_to_level {
+        Some(0) => parts.push("no compiler".to_owned()),
+        Some(1..=3) => parts.push("no C2".to_owned()),
+        Some(_) | None => {}
+    }
     // A JVM that jtrace starts has none yet, and is not up.
     if let Some(threads) = target.live_threads.filter(|threads| *threads > 0) {
         parts.push(format!("{} threads", format::count(threads)));
@@ -211,6 +216,8 @@ mod tests {
         assert_eq!(target(&jvm), "JDK unknown, 2 CPUs, user app");
         (jvm.live_threads, jvm.uptime_s) = (Some(9), 45);
         assert_eq!(target(&jvm), "JDK unknown, 9 threads, 2 CPUs, user app, up 45.0 s");
+        jvm.compiles_to_level = Some(1);
+        assert_eq!(target(&jvm), "JDK unknown, no C2, 9 threads, 2 CPUs, user app, up 45.0 s");
     }
 
     #[test]
