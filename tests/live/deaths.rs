@@ -243,7 +243,8 @@ fn can_be_visited(jvm: &Jvm) -> Result<()> {
     visit.with_context(|| format!("{refused:?}"))?.report().map(drop)
 }
 
-fn number(variable: &str) -> Result<Option<u64>> {
+/// A number in a variable of the environment, where there is one.
+pub(crate) fn number(variable: &str) -> Result<Option<u64>> {
     let Some(value) = env::var_os(variable) else { return Ok(None) };
     let value = value.to_str().and_then(|text| text.parse().ok());
     Ok(Some(value.with_context(|| format!("{variable} is no number"))?))

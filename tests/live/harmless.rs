@@ -12,7 +12,7 @@ use tests::{
     process::Signal,
 };
 
-use crate::deaths::left;
+use crate::deaths::{left, number};
 
 const FLAG: &str = "DTraceMonitorProbes";
 
@@ -245,14 +245,17 @@ fn two_jtraces_on_one_jvm_both_count_everything() -> Result<()> {
     Ok(())
 }
 
+/// `JTRACE_ATTACHMENTS` says how often.
 #[test]
 fn attaching_and_detaching_many_times_leaves_nothing_in_the_target() -> Result<()> {
+    let times = number("JTRACE_ATTACHMENTS")?.unwrap_or(20);
     let mut jvm = Launch::new(&jdk::any()?, "idle", "Idle").start()?;
     Session::attach(jvm.pid(), &[])?.report()?;
     let before = settled(jvm.pid())?;
-    for _ in 0..20 {
+    for _ in 0..times {
         Session::attach(jvm.pid(), &[])?.report()?;
     }
+    left::is_clean(jvm.pid())?;
     let after = settled(jvm.pid())?;
     ensure!(after == before, "{after:?} and not {before:?}");
     jvm.finish()?;
