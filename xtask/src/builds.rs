@@ -135,7 +135,11 @@ fn stripped() -> Result<(String, Jdk)> {
 fn passed(programs: &Programs, jdk: &Jdk, folder: &Path) -> Result<BTreeSet<String>> {
     lay_out(jdk, folder)?;
     let mut command = programs.command("live", 1)?;
-    command.env("JTRACE_JDKS", folder).env("JTRACE_ATTACHMENTS", ATTACHMENTS).arg("--exact").args(PARTS.map(|(_, test)| test));
+    command
+        .env("JTRACE_JDKS", folder)
+        .env("JTRACE_ATTACHMENTS", ATTACHMENTS)
+        .arg("--exact")
+        .args(PARTS.map(|(_, test)| test));
     if jdk.release.to_string() == workloads::OLDEST {
         let classes = workspace::target().join("builds/workloads").join(workloads::OLDEST);
         workloads::compile_for_oldest(&classes)?;

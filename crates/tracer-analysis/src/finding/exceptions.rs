@@ -35,7 +35,7 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
         title: format!("Exceptions at {}, {share} of them `{}`{at}{ignored}", created.said(format::rate), class.text("class")),
         shown_in: "exceptions.classes",
         when: evidence.when(Exceptions, "exceptions", |step| step.per_second("created") >= OFTEN_PER_S),
-        evidence: depth(evidence).into_iter().chain(callers).chain(caught.map(caught_by)).collect(),
+        evidence: depth(evidence).into_iter().chain(callers).chain(caught.as_deref().map(caught_by)).collect(),
         next_step: "See whether who catches them tells anybody: `jtrace attach PID --lens exceptions` shows all classes, places and \
                     stacks."
             .to_owned(),
@@ -46,7 +46,7 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
 pub(super) fn how_many(evidence: &Evidence<'_>) -> Vec<String> {
     let rate =
         created(evidence).map(|created| format!("exceptions get stack traces at {}", created.said(format::rate)));
-    rate.into_iter().chain(depth(evidence)).chain(caught_at(evidence).map(caught_by)).collect()
+    rate.into_iter().chain(depth(evidence)).chain(caught_at(evidence).as_deref().map(caught_by)).collect()
 }
 
 /// Where most of them end.
@@ -54,7 +54,7 @@ fn caught_at(evidence: &Evidence<'_>) -> Option<String> {
     evidence.rows(Exceptions, "sites").next()?.known("caught_at")
 }
 
-fn caught_by(place: String) -> String {
+fn caught_by(place: &str) -> String {
     format!("caught at {place}")
 }
 
