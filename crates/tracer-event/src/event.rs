@@ -1,9 +1,15 @@
 //! The typed value of a record: what happened, when, on which thread. Names are ids, resolved by [`crate::names`].
 
 pub mod fields;
+mod ids;
 mod monitor;
+mod values;
 
-pub use self::monitor::{Holder, MonitorAction, NoHolder};
+pub use self::{
+    ids::{NameId, SiteId, StackId, SubjectId, Tid},
+    monitor::{Holder, MonitorAction, NoHolder},
+    values::{ClassInit, Edge, MethodName, PauseStep},
+};
 pub use tracer_common::record::EventKind;
 
 use crate::jni::Function;
@@ -11,41 +17,6 @@ use crate::jni::Function;
 /// Whether events of this kind come from a clock of the kernel: then they are no traps.
 pub const fn is_clock(kind: u16) -> bool {
     kind == EventKind::CpuSample as u16 || kind == EventKind::OffCpu as u16
-}
-
-/// Id of a text that a definition record names; see [`crate::names::Names`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(transparent)]
-pub struct NameId(pub u64);
-
-/// Index of a probe site in the session's list of sites.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(transparent)]
-pub struct SiteId(pub u16);
-
-/// Id of a stack; see [`crate::stack::Stacks`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(transparent)]
-pub struct StackId(pub u64);
-
-/// Number of a method or class that events are about; see [`crate::subject::Subjects`]. Unlike the address it never means two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(transparent)]
-pub struct SubjectId(pub u32);
-
-impl SubjectId {
-    /// It was not named: there were too many, or the record is damaged.
-    pub const UNKNOWN: Self = Self(u32::MAX);
-}
-
-/// Thread id in the kernel's initial pid namespace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(transparent)]
-pub struct Tid(pub u32);
-
-impl Tid {
-    /// Threads that ended and are no longer told apart. No thread of a process has this number.
-    pub const ENDED: Self = Self(0);
 }
 
 /// One thing that happened in the target.
@@ -61,79 +32,6 @@ pub struct Event {
     pub stack: StackId,
     /// What happened.
     pub payload: Payload,
-}
-
-/// Beginning or end of something that has both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Edge {
-    Begin,
-    End,
-}
-
-/// A compiled or interpreted method, by the names of its parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct MethodName {
-    /// Binary name of the class with slashes (`java/util/Map`).
-    pub class: NameId,
-    /// Name of the method.
-    pub method: NameId,
-    /// Descriptor (`(I)V`).
-    pub signature: NameId,
-}
-
-/// What a pause is of its collection, where a recorder says so that does not tell of VM operations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum PauseStep {
-    /// Nobody says so: the VM operation around it tells.
-    #[default]
-    Unsaid = 0,
-    /// A collection of young objects.
-    Young = 1,
-    /// A collection of its own, of the whole heap or of a kind that is not known.
-    Whole = 2,
-    /// The first pause of a cycle beside the program.
-    Cycle = 3,
-    /// A later pause of a collection that was counted with its first.
-    Continues = 4,
-    /// A pause of G1's marking, which collects nothing by itself.
-    Marking = 5,
-}
-
-impl PauseStep {
-    /// The step with this number.
-    pub const fn from_number(number: u8) -> Self {
-        match number {
-            1 => Self::Young,
-            2 => Self::Whole,
-            3 => Self::Cycle,
-            4 => Self::Continues,
-            5 => Self::Marking,
-            _ => Self::Unsaid,
-        }
-    }
-}
-
-/// What a step in the initialisation of a class was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ClassInit {
-    /// Initialisation is required and begins.
-    Required,
-    /// Requested by the thread that is running it already.
-    Recursive,
-    /// The class is in error from an earlier attempt.
-    Erroneous,
-    /// Another thread ran it meanwhile.
-    Concurrent,
-    /// The superclass could not be initialised.
-    SuperFailed,
-    /// The initialiser is called.
-    Clinit,
-    /// The initialiser threw an exception.
-    Error,
-    /// Done.
-    End,
 }
 
 /// The kinds of events with their values.
