@@ -138,8 +138,9 @@ impl Reason {
     /// Nothing while compilers are at work: the program warms up then.
     fn of(evidence: &Evidence<'_>) -> Option<Self> {
         const IDLE_PER_S: f64 = 1.0;
-        // A JVM has a counter of its compilers' time from when it starts them on.
-        let counts = evidence.target.since_start.as_ref().filter(|counts| counts.collections.is_some());
+        // A JVM has a counter of its compilers' time from when it starts them on, which is in its first second.
+        let is_up = evidence.target.uptime_s > 0;
+        let counts = evidence.target.since_start.as_ref().filter(|counts| is_up && counts.collections.is_some());
         if counts.is_some_and(|counts| counts.compilation_ns.is_none()) || evidence.target.compiles_to_level == Some(0)
         {
             return Some(Self::NoCompiler);
@@ -238,14 +239,16 @@ mod tests {
 
     #[test]
     fn a_jvm_without_compilers_is_told_from_one_without_counters() {
-        let started = |collections, compilation_ns| {
+        let started = |uptime_s, collections, compilation_ns| {
             let mut case = ran_interpreted(900).number("jit", "compilations", 50.0);
+            case.target.uptime_s = uptime_s;
             case.target.since_start = Some(SinceStart { collections, compilation_ns, ..SinceStart::default() });
             case.ask(not_compiled)
         };
-        assert!(started(Some(0), None).is_some_and(|found| found.next_step.contains("-Xint")));
-        assert_eq!(started(Some(0), Some(5)), None);
-        assert_eq!(started(None, None), None, "it has no counters at all");
+        assert!(started(3, Some(0), None).is_some_and(|found| found.next_step.contains("-Xint")));
+        assert_eq!(started(3, Some(0), Some(5)), None);
+        assert_eq!(started(3, None, None), None, "it has no counters at all");
+        assert_eq!(started(0, Some(0), None), None, "it has not started its compilers yet");
     }
 
     #[test]
