@@ -21,6 +21,16 @@ fn other_operations<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = Row<'a>
     })
 }
 
+/// Whether an operation runs while all threads stand still. Some let them run (`VM_Operation::evaluate_at_safepoint`): handshakes meet one
+/// thread after the other, and what is about threads of the collector only needs no others.
+///
+/// <https://github.com/openjdk/jdk/blob/jdk-25-ga/src/hotspot/share/runtime/handshake.cpp>
+pub(super) fn stops_all(operation: &str) -> bool {
+    const LET_RUN: [&str; 3] = ["HandshakeAllThreads", "HandshakeOneThread", "HeapDumpMerge"];
+    let is_of_collector = operation.contains("MarkFlush") || operation.ends_with("RendezvousGCThreads");
+    !is_of_collector && !LET_RUN.contains(&operation)
+}
+
 /// Whether most requests for an operation came from threads of the collector: concurrent ones shake hands with all threads in each cycle.
 fn is_asked_for_by_the_collector(evidence: &Evidence<'_>, operation: &str) -> bool {
     let (mut of_collector, mut all) = (0_u64, 0_u64);

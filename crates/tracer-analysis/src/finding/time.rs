@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Evidence, Row};
+use super::{Evidence, Row, safepoint::stops_all};
 use crate::{
     lens::Lens::{Cpu, Safepoint, Threads},
     report::Doing,
@@ -47,7 +47,8 @@ fn running(evidence: &Evidence<'_>) -> Vec<Doing> {
 /// While the JVM stops all threads, none of the program's runs.
 fn stopped(evidence: &Evidence<'_>) -> Option<Doing> {
     let percent = evidence.number(Safepoint, "safepoint_share_percent").filter(|percent| *percent >= 100.0 * LEAST)?;
-    let operation = evidence.rows(Safepoint, "operations").next().map(|row| row.text("operation"));
+    let mut operations = evidence.rows(Safepoint, "operations").map(|row| row.text("operation"));
+    let operation = operations.find(|operation| stops_all(operation));
     let what = operation.map_or_else(|| "at safepoints".to_owned(), |name| format!("at safepoints, most for {name}"));
     Some(Doing { state: "stopped", what, threads: percent / 100.0, place: None, pool: None })
 }
@@ -135,6 +136,14 @@ mod tests {
             ]
         );
         assert_eq!(spent_in(&case)[4].pool.as_deref(), Some("http-worker-*"));
+    }
+
+    #[test]
+    fn what_lets_threads_run_has_stopped_nobody() {
+        let operation = |case: Case, name: &str| case.row("safepoint", "operations", &[("operation", name.into())]);
+        let case = Case::default().number("safepoint", "safepoint_share_percent", 8.0);
+        let case = operation(operation(case, "HandshakeAllThreads"), "ZRelocateStartYoung");
+        assert_eq!(spent_in(&case)[0].what, "at safepoints, most for ZRelocateStartYoung");
     }
 
     #[test]
