@@ -177,8 +177,11 @@ pub(super) fn frequent(evidence: &Evidence<'_>) -> Option<Finding> {
         )],
         next_step: if biased {
             "Biased locks are revoked again and again: start with -XX:-UseBiasedLocking.".to_owned()
+        } else if stops_all(&name) {
+            "Each one stops every thread: find who asks for it and ask less often.".to_owned()
         } else {
-            "Each one may stop every thread: find who asks for it and ask less often.".to_owned()
+            "Each one holds up every thread for a moment, one after the other: find who asks for it and ask less often."
+                .to_owned()
         },
     })
 }
