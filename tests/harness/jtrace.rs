@@ -120,7 +120,15 @@ impl Session {
     /// # Errors
     /// jtrace does not attach.
     pub fn start<S: AsRef<OsStr>>(arguments: &[S]) -> Result<Self> {
-        let session = Self { process: Process::spawn(&mut command(arguments)?)? };
+        Self::of(&mut command(arguments)?)
+    }
+
+    /// Starts this jtrace and waits until it is attached.
+    ///
+    /// # Errors
+    /// jtrace does not attach.
+    pub fn of(command: &mut Command) -> Result<Self> {
+        let session = Self { process: Process::spawn(command)? };
         session.process.stderr.wait_for_line("attached", 0, LIMIT).context("jtrace does not attach")?;
         Ok(session)
     }

@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context as _, Result, ensure};
 use tests::{
     jdk,
-    jtrace::Session,
+    jtrace::{self, Session},
     jvm::{Jvm, Launch},
 };
 
@@ -124,7 +124,7 @@ fn what_jtrace_holds_and_costs_stays_as_it_is() -> Result<()> {
     let length = length()?;
     let mut jvm = Launch::new(&jdk::any()?, "soak", "Soak").start()?;
     jvm.work()?;
-    let mut sessions = [Session::attach(jvm.pid(), &ALL)?, Session::attach(jvm.pid(), &OTHERS)?];
+    let mut sessions = [attach(jvm.pid(), &ALL)?, attach(jvm.pid(), &OTHERS)?];
     let samples = sampled(&mut jvm, &mut sessions, length)?;
     println!("soak: {} s, {} pieces of work, both sessions of jtrace together", length.as_secs(), samples.len());
     println!("soak: {:24} {:>10} {:>10}  {:>26} {:>8}", "", "first", "last", "an hour more, 95 %", "bound");
@@ -145,7 +145,9 @@ fn what_jtrace_holds_and_costs_stays_as_it_is() -> Result<()> {
         }
     }
     let [all, others] = sessions;
-    for (name, session) in [("all", all), ("others", others)] {
+    for (name, mut session) in [("all", all), ("others", others)] {
+        let used = used(&session.process().stderr.text());
+        println!("soak: {name}: given out by the allocator over time, KiB: {}", some_of(&used).join(" "));
         let report = session.report()?;
         let emitted = report.0["completeness"]["emitted"].as_u64().context("the report has no emitted")?;
         println!("soak: {name}: {emitted} events");
@@ -154,6 +156,27 @@ fn what_jtrace_holds_and_costs_stays_as_it_is() -> Result<()> {
     jvm.finish()?;
     ensure!(grown.is_empty(), "grows: {}", grown.join(", "));
     Ok(())
+}
+
+/// A session whose allocator says each minute what it has given out: what is resident beyond that is kept, or in pieces.
+fn attach(pid: u32, arguments: &[&str]) -> Result<Session> {
+    let pid = pid.to_string();
+    let words: Vec<&str> = ["attach", &pid].iter().chain(arguments).copied().collect();
+    Session::of(jtrace::command(&words)?.env("JTRACE_LOG", "debug"))
+}
+
+/// What it has said, in KiB.
+fn used(log: &str) -> Vec<u64> {
+    let of_line = |line: &str| line.strip_prefix("debug: memory: ")?.split(' ').next()?.parse().ok();
+    log.lines().filter_map(of_line).collect()
+}
+
+/// Twenty of many values, at even distances, with the last one.
+fn some_of(values: &[u64]) -> Vec<String> {
+    let step = values.len().div_ceil(20).max(1);
+    let mut shown: Vec<String> = values.iter().rev().step_by(step).map(u64::to_string).collect();
+    shown.reverse();
+    shown
 }
 
 fn sampled(jvm: &mut Jvm, sessions: &mut [Session; 2], length: Duration) -> Result<Vec<Sample>> {
