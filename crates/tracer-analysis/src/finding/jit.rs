@@ -1,7 +1,7 @@
 //! Rules about compilation.
 
 use super::{
-    Evidence, Row,
+    Evidence, Rate, Row,
     cpu::{Share, samples},
 };
 use crate::{
@@ -131,7 +131,7 @@ enum Reason {
     /// The JVM has no compiler.
     NoCompiler,
     /// Its compilers have nothing to do, or were stopped: so many compilations a second, where they are told.
-    Idle(Option<f64>),
+    Idle(Option<Rate>),
 }
 
 impl Reason {
@@ -145,15 +145,15 @@ impl Reason {
         {
             return Some(Self::NoCompiler);
         }
-        let rate = evidence.per_second(Jit, "compilations");
+        let rate = evidence.rate_of(Jit, "compilations");
         let at_work = evidence.whole(Cpu, "jit_threads_samples").is_some_and(|samples| samples > 0);
-        (rate.map_or(!at_work, |rate| rate < IDLE_PER_S)).then_some(Self::Idle(rate))
+        rate.map_or(!at_work, |rate| rate.high < IDLE_PER_S).then_some(Self::Idle(rate))
     }
 
     fn evidence(&self) -> String {
         match self {
             Self::NoCompiler => "the JVM was started without its compilers".to_owned(),
-            Self::Idle(Some(rate)) => format!("compilations: {}", format::rate(*rate)),
+            Self::Idle(Some(rate)) => format!("compilations: {}", rate.said(format::rate)),
             Self::Idle(None) => "its compilers took no CPU time meanwhile".to_owned(),
         }
     }
@@ -215,6 +215,8 @@ mod tests {
         let title = "80 % of the time in Java is interpreted, most in `com.shop.Page.render`";
         assert_eq!(compiled(720, 2.0).said(not_compiled), (Severity::Warning, title.to_owned()));
         assert_eq!(compiled(720, 30.0).ask(not_compiled), None, "it warms up");
+        let in_windows = compiled(720, 2.0).number("jit", "attached_percent", 10.0);
+        assert_eq!(in_windows.ask(not_compiled), None, "there can be ten times as many");
         assert_eq!(compiled(450, 2.0).ask(not_compiled), None, "half is not surely more than half");
         assert_eq!(ran_interpreted(720).number("cpu", "jit_threads_samples", 5.0).ask(not_compiled), None);
         let without = ran_interpreted(720).ask(not_compiled).expect("no compiler took time");
