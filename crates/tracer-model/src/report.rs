@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use shape::{
     Bucket, Cell, Column, CurvePoint, Histogram, Node, Percentile, Series, Shape, Table, Timeline, Tree, Unit,
 };
-pub use summary::{Number, Summary};
+pub use summary::{ESTIMATE, Estimate, Number, Summary};
 pub use table_steps::{Gather, RowSteps, StepColumn, TableSteps};
 
 /// Version of the JSON form of a report.

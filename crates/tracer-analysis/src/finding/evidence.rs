@@ -4,7 +4,7 @@ use crate::{
     analysis::OTHERS,
     item::Target,
     lens::Lens,
-    report::{Cell, Section, Span, Table},
+    report::{Cell, Estimate, Section, Span, Table},
     text::format,
 };
 
@@ -47,9 +47,9 @@ impl<'a> Evidence<'a> {
     /// A rate of a lens's summary, as far as it is known of the whole span.
     pub fn rate(&self, lens: Lens, key: &str) -> Option<Rate> {
         let seen = self.number(lens, key)?;
-        let estimate = |which: &str| self.number(lens, &format!("extrapolated_{which}{key}"));
-        if let Some(per_s) = estimate("") {
-            let (low, high) = (estimate("low_").unwrap_or(per_s), estimate("high_").unwrap_or(per_s));
+        if let Some(Estimate { value, interval }) = self.section(lens)?.summary.estimate(key) {
+            let per_s = value.as_f64();
+            let [low, high] = interval.unwrap_or([per_s; 2]);
             return Some(Rate { per_s, low, high, known: Known::Estimated });
         }
         Some(self.seen(lens, seen))

@@ -24,6 +24,18 @@ impl Number {
     }
 }
 
+/// How keys begin of what numbers that were seen in windows come to over the whole span, and of the ends of its interval.
+pub const ESTIMATE: &str = "extrapolated_";
+
+/// What a number comes to over the whole span, where it was seen in windows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The number.
+    pub value: Number,
+    /// The ends of its 95 % interval, where they are told.
+    pub interval: Option<[f64; 2]>,
+}
+
 /// Keys and numbers in a fixed order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary(pub(super) Vec<(Word, Number)>);
@@ -65,6 +77,14 @@ impl Summary {
     /// The number behind a key.
     pub fn get(&self, key: &str) -> Option<&Number> {
         self.0.iter().find(|(name, _)| *name == key).map(|(_, number)| number)
+    }
+
+    /// What the number behind a key comes to over the whole span; nothing where that is not estimated.
+    pub fn estimate(&self, key: &str) -> Option<Estimate> {
+        let part = |which: &str| self.get(&format!("{ESTIMATE}{which}{key}")).copied();
+        let ends = part("low_").zip(part("high_"));
+        let interval = ends.map(|(low, high)| [low.as_f64(), high.as_f64()]);
+        Some(Estimate { value: part("")?, interval })
     }
 
     /// Keys and numbers in order.

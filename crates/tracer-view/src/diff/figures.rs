@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{half_interval, variance};
-use crate::report::{Section, Word};
+use crate::report::{Estimate, Section, Word};
 
 /// What a figure's two numbers are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -183,11 +183,9 @@ impl Rate {
 /// The rate of what a session has counted. Where a lens was there in windows only, this is what it estimates for the whole span;
 /// `None` where it does not.
 fn rate(section: &Section, key: Word, seconds: f64) -> Option<Rate> {
-    let estimated = |part: &str| section.number(&format!("extrapolated_{part}{key}"));
-    if let Some(whole) = estimated("") {
-        let variance =
-            estimated("low_").zip(estimated("high_")).map(|(low, high)| variance((high - low) / 2.0 / seconds));
-        return Some(Rate { mean: whole / seconds, variance });
+    if let Some(Estimate { value, interval }) = section.summary.estimate(key) {
+        let variance = interval.map(|[low, high]| variance((high - low) / 2.0 / seconds));
+        return Some(Rate { mean: value.as_f64() / seconds, variance });
     }
     if section.is_of_windows() {
         return None;

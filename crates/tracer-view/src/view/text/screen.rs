@@ -5,7 +5,7 @@ use std::io;
 
 use super::{Ink, Page, TextOptions};
 use crate::{
-    report::{Completeness, Finding, Number, Report, Section, Severity, Shape, Span},
+    report::{Completeness, ESTIMATE, Finding, Number, Report, Section, Severity, Shape, Span},
     text::escape,
     view::{
         format,
@@ -215,16 +215,12 @@ fn glance(sections: &[Section], options: &TextOptions) -> io::Result<Vec<String>
 /// told by what it comes to over the whole span, where that is estimated.
 pub(in crate::view) fn figures(section: &Section, width: usize, lines: usize) -> Vec<String> {
     let summary = &section.summary;
-    let estimate_of = |key: &str| {
-        let estimate = format!("{ESTIMATE}{key}");
-        summary.iter().find(|(key, _)| *key == estimate).map(|(_, number)| number)
-    };
     let is_some = |(_, number): &(&str, Number)| number.as_f64() != 0.0;
     let all_0 = !summary.iter().any(|figure| is_some(&figure));
     let shown = summary.iter().filter(|figure| all_0 || is_some(figure)).filter(|(key, _)| !key.starts_with(ESTIMATE));
-    let figures = shown.map(|(key, number)| match estimate_of(key) {
+    let figures = shown.map(|(key, number)| match summary.estimate(key) {
         Some(estimate) => {
-            let (name, value) = format::figure(key, estimate);
+            let (name, value) = format::figure(key, estimate.value);
             (name, format!("about {value}"))
         }
         None => format::figure(key, number),
@@ -233,9 +229,6 @@ pub(in crate::view) fn figures(section: &Section, width: usize, lines: usize) ->
     let wrapped = escape::wrap_at_most(&figures.join(", "), width, lines);
     wrapped.into_iter().map(|line| line.replace('\u{a0}', " ")).collect()
 }
-
-/// How keys of estimates begin, and of their intervals' ends.
-const ESTIMATE: &str = "extrapolated_";
 
 /// Those that come first, then the others, in their order.
 fn in_order<'a>(sections: &'a [Section], first: &[&str]) -> Vec<&'a Section> {
