@@ -195,7 +195,9 @@ async fn run(
         if Instant::now() >= give_back {
             give_back += GIVE_BACK;
             if let Some(Kept { used, free }) = reserve::give_back() {
-                log::debug!("memory: {} KiB are used, {} KiB kept for later", used >> 10, free >> 10);
+                let (used, free, stacks) = (used >> 10, free >> 10, pipeline.session.stacks());
+                let (frames, stacks) = (stacks.frames().len(), stacks.len());
+                log::debug!("memory: {used} KiB are used, {free} KiB kept for later; {frames} frames, {stacks} stacks");
             }
         }
         if Instant::now() >= look {

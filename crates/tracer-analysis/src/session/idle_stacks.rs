@@ -24,10 +24,11 @@ use crate::{
 
 /// Fewer stacks are all kept whole, and of fewer that are not all Java frames.
 const MANY: usize = 8192;
-/// Of more stacks without machine code, only the largest keep their Java frames: what takes hours to fill is a leak to whoever looks.
-const MOST: usize = 16_384;
+/// Of more stacks without machine code, only the largest keep their Java frames: what takes hours to fill is a leak to whoever looks. All
+/// tables by stack become twice as large at 14,336 rows, those by stack and duration at twice as many.
+const MOST: usize = 10_240;
 /// Of each lens so many do then.
-const LARGEST_OF_MOST: usize = MOST / 4;
+const LARGEST_OF_MOST: usize = 4096;
 /// With fewer, Java frames are left out of the smallest, as long as these have less than one in so many of a lens's amounts. Samples
 /// of the CPU are few, and every other stack comes once; half as many would go on growing for hours.
 const ONE_IN: u64 = 3;
