@@ -118,34 +118,68 @@ impl<P: Peek> JavaThreads<P> {
         &self.layout
     }
 
-    /// Reads the list again, and each thread where the list has changed; whether it has. A thread that cannot be read is left out: it is
-    /// beginning or ending.
+    /// Reads the list again, and each thread where the list has changed; whether it has.
     pub fn refresh(&mut self) -> Result<bool, Error> {
-        self.left.set(self.most_asked);
-        let addresses = self.list()?;
-        if addresses == self.addresses {
-            return Ok(false);
+        let has_changed = self.list_changed()?.is_some_and(|addresses| {
+            self.addresses = addresses;
+            self.read_all();
+            true
+        });
+        Ok(has_changed)
+    }
+
+    /// Reads the list again, and those threads that it did not have before: of some thousands of which one begins now and then, each would
+    /// be read thousands of times. One that began where another had ended looks like that one, until [`Self::read_all`].
+    pub fn refresh_list(&mut self) -> Result<bool, Error> {
+        let Some(addresses) = self.list_changed()? else { return Ok(false) };
+        let listed: HashSet<u64> = addresses.iter().copied().collect();
+        let gone: Vec<u64> = self.threads.keys().filter(|address| !listed.contains(address)).copied().collect();
+        for address in gone {
+            self.remove(address);
         }
+        let fresh: Vec<u64> = addresses.iter().filter(|address| !self.threads.contains_key(address)).copied().collect();
         self.addresses = addresses;
+        self.insert(&fresh);
+        Ok(true)
+    }
+
+    /// Reads each thread of the list as it is now. One that cannot be read is left out: it is beginning or ending.
+    pub fn read_all(&mut self) {
         self.threads.clear();
         self.stacks.clear();
         self.owner_ids.clear();
-        for thread in self.each(&self.addresses) {
-            self.stacks.insert(thread.stack[1], thread.address);
+        self.insert(&self.addresses.clone());
+    }
+
+    /// The list, where it is another one than before.
+    fn list_changed(&mut self) -> Result<Option<Vec<u64>>, Error> {
+        self.left.set(self.most_asked);
+        let addresses = self.list()?;
+        Ok(Some(addresses).filter(|addresses| *addresses != self.addresses))
+    }
+
+    fn insert(&mut self, addresses: &[u64]) {
+        for thread in self.each(addresses) {
+            self.stacks.insert(thread.stack_base(), thread.address);
             if let Some(id) = thread.owner_id {
                 self.owner_ids.insert(id, thread.address);
             }
             self.threads.insert(thread.address, thread);
         }
-        Ok(true)
     }
 
-    /// Every thread of the list as it is now.
-    pub fn all(&self) -> Vec<JavaThread> {
-        self.each(&self.addresses)
+    fn remove(&mut self, address: u64) {
+        let Some(thread) = self.threads.remove(&address) else { return };
+        // A younger one can have the same stack.
+        if self.stacks.get(&thread.stack_base()) == Some(&address) {
+            self.stacks.remove(&thread.stack_base());
+        }
+        if let Some(id) = thread.owner_id {
+            self.owner_ids.remove(&id);
+        }
     }
 
-    /// Every thread of the list as it was when the list was read.
+    /// Every thread of the list as it was when it was read.
     pub fn listed(&self) -> impl Iterator<Item = JavaThread> + '_ {
         self.threads.values().copied()
     }

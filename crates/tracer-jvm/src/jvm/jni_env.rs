@@ -100,7 +100,7 @@ fn environment(
     library: &Path,
 ) -> Result<(u64, u64), String> {
     let mut candidates: Option<BTreeSet<(usize, u64)>> = None;
-    for thread in threads.all().into_iter().take(THREADS) {
+    for thread in threads.listed().take(THREADS) {
         let Ok(bytes) = memory.bytes_up_to(thread.address, THREAD_BYTES, LEAST_THREAD_BYTES) else { continue };
         let words = bytes.chunks_exact(8).enumerate();
         let words = words.filter_map(|(index, word)| Some((8 * index, at::u64(word, 0)?)));

@@ -63,6 +63,8 @@ pub struct Holders {
     namespace: Namespace,
     /// Whether the list of threads was read since [`Self::forget`].
     fresh: bool,
+    /// Whether every thread may be read for a holder that is not found: once between two looks, because threads end all the time.
+    may_read_all: bool,
     /// By the monitor's owner, and for anonymous ones by the monitor.
     known: HashMap<(u64, u64), Holder>,
     tids: HashMap<u32, Tid>,
@@ -79,6 +81,7 @@ impl Holders {
             pid: jvm.target.pid,
             namespace: Namespace::of(jvm),
             fresh: false,
+            may_read_all: true,
             known: HashMap::new(),
             tids: HashMap::new(),
             began: HashMap::new(),
@@ -126,7 +129,13 @@ impl Holders {
             log::debug!("the list of threads cannot be read: {error}");
             return Holder::Unknown(NoHolder::Unreadable);
         }
-        let holder = match self.threads.owner(owner, monitor) {
+        let mut found = self.threads.owner(owner, monitor);
+        if matches!(found, Owner::Unknown(NoHolder::Gone | NoHolder::Virtual)) && std::mem::take(&mut self.may_read_all)
+        {
+            self.threads.read_all();
+            found = self.threads.owner(owner, monitor);
+        }
+        let holder = match found {
             Owner::Thread(thread) => self.tid(thread).map_or(Holder::Unknown(self.no_tid()), Holder::Thread),
             Owner::Unknown(reason) => Holder::Unknown(reason),
         };
@@ -138,7 +147,7 @@ impl Holders {
 
     fn refresh(&mut self) -> Result<(), memory::Error> {
         if !self.fresh {
-            if self.threads.refresh()? {
+            if self.threads.refresh_list()? {
                 // Another thread can have the id of one that is gone.
                 self.began.clear();
                 self.tids.clear();
@@ -185,7 +194,9 @@ impl Holders {
         if self.namespace == Namespace::Hidden || self.refresh().is_err() {
             return Vec::new();
         }
-        let all = self.threads.all();
+        self.threads.read_all();
+        self.may_read_all = true;
+        let all: Vec<JavaThread> = self.threads.listed().collect();
         let mut records = Vec::new();
         let mut blocked = 0_u64;
         for thread in all.iter().filter(|thread| thread.pending_monitor != 0).take(MAX_BLOCKED) {

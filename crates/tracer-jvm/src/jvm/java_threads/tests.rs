@@ -89,6 +89,29 @@ fn an_owner_is_a_thread_or_an_address_in_its_stack() {
     assert_eq!((of(0), of(2), of(u64::MAX)), (Err(NoHolder::Nobody), Err(NoHolder::Nobody), Err(NoHolder::Nobody)));
 }
 
+/// A thread that ended, and one that began at its address with another stack.
+#[test]
+fn threads_that_are_known_are_not_read_again_until_one_is_not_found() {
+    let mut copy = memory();
+    copy.write_u32(0x1104, 1);
+    let mut threads = opened(copy, None);
+    threads.peek.write_u32(0x1104, 2);
+    let other = 0x7200_0000;
+    threads.peek.write_u64(THREADS[0] + 8, other);
+    threads.peek.write_u32(0x300c, 102);
+    assert!(threads.refresh_list().unwrap());
+    let of = |threads: &JavaThreads<Copy>, owner| os_tid(threads.owner(owner, MONITOR));
+    assert_eq!(of(&threads, STACKS[1] - 8), Ok(101), "the one that is new in the list was read");
+    assert_eq!(of(&threads, THREADS[0]), Ok(102), "what is found is read again");
+    let in_stack = |threads: &JavaThreads<Copy>| [STACKS[0] - 8, other - 8].map(|owner| of(threads, owner));
+    assert_eq!(in_stack(&threads), [Err(NoHolder::Gone); 2]);
+    threads.read_all();
+    assert_eq!(in_stack(&threads), [Err(NoHolder::Gone), Ok(102)]);
+    threads.peek.write_u32(0x1104, 1);
+    assert!(threads.refresh_list().unwrap());
+    assert_eq!((of(&threads, THREADS[1]), of(&threads, STACKS[1] - 8)), (Err(NoHolder::Gone), Err(NoHolder::Gone)));
+}
+
 #[test]
 fn an_owner_is_an_id_since_24() {
     let threads = opened(memory(), Some(32));
@@ -137,7 +160,7 @@ fn so_many_threads_are_asked_what_they_have_locked_and_no_more() {
 #[test]
 fn blocked_threads_and_the_class_of_a_monitor_are_read() {
     let threads = opened(memory(), None);
-    let blocked: Vec<_> = threads.all().into_iter().filter(|thread| thread.pending_monitor != 0).collect();
+    let blocked: Vec<_> = threads.listed().filter(|thread| thread.pending_monitor != 0).collect();
     assert_eq!((blocked.len(), blocked[0].os_tid, blocked[0].pending_monitor), (1, 101, MONITOR));
     assert!(threads.is_blocked_on(THREADS[1], MONITOR) && !threads.is_blocked_on(THREADS[0], MONITOR));
     assert_eq!(threads.class_of(MONITOR).as_deref(), Some(&b"a/B"[..]));
@@ -175,7 +198,7 @@ fn fuzz_java_threads() {
                 let _: Owner = threads.owner(owner, MONITOR);
             }
             let _: (bool, Result<u64, _>) = (threads.is_blocked_on(THREADS[1], MONITOR), threads.owner_of(MONITOR));
-            assert!(threads.all().len() <= MAX_THREADS);
+            assert!(threads.listed().count() <= MAX_THREADS);
             let _: Option<Vec<u8>> = threads.class_of(MONITOR);
         }
     });
