@@ -5,6 +5,7 @@
 mod covered;
 mod distribution;
 pub mod ended;
+pub mod library;
 mod method;
 pub mod pairing;
 pub(crate) mod pattern;

@@ -1,5 +1,6 @@
 //! Which frame of a stack a user calls the place: the innermost method of the program itself, not of the JDK below it.
 
+use super::library;
 use crate::{
     event::StackId,
     stack::{Frame, Stacks},
@@ -17,6 +18,11 @@ pub(super) fn is_app(frame: &Frame) -> bool {
     }
     let class = frame.class.as_deref().unwrap_or(&frame.name);
     !is_of_jdk(class) && !MADE_AT_RUN_TIME.iter().any(|part| class.contains(part))
+}
+
+/// Whether a frame is a method of the program itself, and not of a library that is known.
+pub(super) fn is_own(frame: &Frame) -> bool {
+    is_app(frame) && !library::has(frame.class.as_deref().unwrap_or(&frame.name))
 }
 
 /// The frame that is the place: the innermost of the program, else the innermost Java frame, else the innermost one.
@@ -104,30 +110,33 @@ pub(super) fn callers(stacks: &Stacks, id: StackId) -> Option<String> {
 
 /// The same of the frames from the place on.
 pub(super) fn callers_among<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<String> {
-    let mut frames = frames.filter(|frame| is_app(frame));
-    let mut before = frames.next()?;
-    let mut callers = Vec::new();
-    // A method that calls itself is told once.
-    for frame in frames.filter(|frame| !std::mem::replace(&mut before, frame).name.eq(&frame.name)).take(CALLERS) {
-        callers.push(frame.to_string());
-    }
+    let (_, callers) = place_and_callers(frames)?;
+    let callers: Vec<String> = callers.into_iter().map(|(_, frame)| frame.to_string()).collect();
     (!callers.is_empty()).then(|| callers.join(", from "))
 }
 
 /// Which of these frames, innermost first, the functions above tell: the place, its callers, and where the thread's work begins.
 pub(super) fn told(frames: &[&Frame]) -> Vec<usize> {
-    let mut told: Vec<usize> = Vec::new();
-    let mut last = None;
-    for (depth, frame) in frames.iter().enumerate().filter(|(_, frame)| is_app(frame)) {
-        let repeats =
-            told.last().is_some_and(|before| frames.get(*before).is_some_and(|before| before.name == frame.name));
-        if told.len() <= CALLERS && !repeats {
-            told.push(depth);
-        }
-        last = Some(depth);
-    }
-    told.extend(last.or_else(|| frames.iter().rposition(|frame| frame.kind.is_java())));
-    told
+    let found = place_and_callers(frames.iter().copied());
+    let (place, callers) = found.unzip();
+    let callers = callers.into_iter().flatten().map(|(depth, _)| depth);
+    let last = frames.iter().rposition(|frame| is_app(frame));
+    let entry = last.or_else(|| frames.iter().rposition(|frame| frame.kind.is_java()));
+    place.into_iter().chain(callers).chain(entry).collect()
+}
+
+/// Where the place is among these frames, and the nearest ones that called it: the program's own, where there are some. Whoever calls a
+/// driver through a pool and a framework calls it from two dozen of their frames away.
+fn place_and_callers<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<(usize, Vec<(usize, &'a Frame)>)> {
+    let mut frames = frames.enumerate().filter(|(_, frame)| is_app(frame));
+    let (depth, place) = frames.next()?;
+    let around: Vec<(usize, &Frame)> = frames.collect();
+    let own: Vec<(usize, &Frame)> = around.iter().filter(|(_, frame)| is_own(frame)).copied().collect();
+    let mut before = place;
+    let callers = if own.is_empty() { around } else { own };
+    // A method that calls itself is told once.
+    let callers = callers.into_iter().filter(|(_, frame)| std::mem::replace(&mut before, frame).name != frame.name);
+    Some((depth, callers.take(CALLERS).collect()))
 }
 
 /// Whether a stack was asked for at all, at any of these events.
@@ -138,6 +147,12 @@ pub(super) fn any_asked(mut ids: impl Iterator<Item = StackId>) -> bool {
 /// The place with its line, or why there is none.
 pub(super) fn label(stacks: &Stacks, id: StackId) -> String {
     frame(stacks, id).map_or_else(|| Stacks::absence(id).to_owned(), ToString::to_string)
+}
+
+/// The innermost method of the program itself, with its line; where there is none, the place.
+pub(super) fn own_label(stacks: &Stacks, id: StackId) -> String {
+    let own = stacks.frames_of(id).find(|frame| is_own(frame));
+    own.map_or_else(|| label(stacks, id), ToString::to_string)
 }
 
 /// What the place was doing, with its line, or why it is not known.
@@ -211,6 +226,38 @@ mod tests {
         assert_eq!(callers(&play.stacks, id).as_deref(), Some("a.Cart.walk:4, from a.Web.serve:9, from a.Main.main:3"));
         let alone = play.stack(&["java.lang.Thread.run:840", "a.Main.run:3"]);
         assert_eq!(callers(&play.stacks, alone), None);
+    }
+
+    #[test]
+    fn the_callers_of_a_library_are_the_programs_own_methods() {
+        let mut play = Play::default();
+        let id = play.stack(&[
+            "a.Main.main:3",
+            "org.springframework.web.Dispatcher.service:9",
+            "a.Orders.find:44",
+            "org.hibernate.Session.list:70",
+            "com.zaxxer.hikari.pool.Statement.execute:8",
+            "org.postgresql.jdbc.Statement.execute:7",
+            "org.postgresql.core.PGStream.receive:4",
+            "java.net.SocketInputStream.read:9",
+        ]);
+        assert_eq!(label(&play.stacks, id), "org.postgresql.core.PGStream.receive:4");
+        assert_eq!(callers(&play.stacks, id).as_deref(), Some("a.Orders.find:44, from a.Main.main:3"));
+        let frames: Vec<&Frame> = play.stacks.frames_of(id).collect();
+        assert_eq!(
+            told(&frames).into_iter().map(|depth| frames[depth].name.to_string()).collect::<Vec<_>>(),
+            ["org.postgresql.core.PGStream.receive", "a.Orders.find", "a.Main.main", "a.Main.main"]
+        );
+        let server = play.stack(&[
+            "org.apache.kafka.Broker.run:3",
+            "org.apache.kafka.Log.roll:8",
+            "org.apache.kafka.Log.write:9",
+        ]);
+        assert_eq!(
+            callers(&play.stacks, server).as_deref(),
+            Some("org.apache.kafka.Log.roll:8, from org.apache.kafka.Broker.run:3"),
+            "it is nothing but a library"
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::{Evidence, Row};
 use crate::{
-    analysis::threads::HAS_ENDED,
+    analysis::{library, threads::HAS_ENDED},
     lens::Lens::{Locks, Threads},
     report::{Finding, Severity},
     text::format,
@@ -101,7 +101,7 @@ pub(super) fn lock_queue(evidence: &Evidence<'_>) -> Option<Finding> {
     if row.text("holder_site") == HAS_ENDED {
         return Some(abandoned(evidence, &row, average));
     }
-    let (what, site) = (row.text("what"), row.text("site"));
+    let (what, site) = (row.text("what"), place(&row));
     let holder = holder(&row);
     let held = holder.as_ref().map(|holder| format!("; {holder}")).unwrap_or_default();
     Some(Finding {
@@ -118,7 +118,7 @@ pub(super) fn lock_queue(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// Threads queue for a lock that nobody will release: who holds it has ended.
 fn abandoned(evidence: &Evidence<'_>, row: &Row<'_>, average: f64) -> Finding {
-    let (what, site, holder) = (row.text("what"), row.text("site"), row.text("holder"));
+    let (what, site, holder) = (row.text("what"), place(row), row.text("holder"));
     Finding {
         id: "lock-queue",
         severity: Severity::Critical,
@@ -170,6 +170,18 @@ pub(super) fn seen(evidence: &Evidence<'_>, row: &Row<'_>) -> Vec<String> {
     [often].into_iter().chain(called_from(row)).collect()
 }
 
+/// A row's place; where that is a library's, the program's line that led there comes first.
+pub(super) fn place(row: &Row<'_>) -> String {
+    let site = row.text("site");
+    let callers = row.known("callers").filter(|_| library::has(&site));
+    let own =
+        callers.as_deref().and_then(|callers| callers.split(", from ").next()).filter(|nearest| !library::has(nearest));
+    match own {
+        Some(own) => format!("{own} (in {site})"),
+        None => site,
+    }
+}
+
 /// How the program came to a row's place.
 pub(super) fn called_from(row: &Row<'_>) -> Option<String> {
     Some(format!("called by {}", row.known("callers")?))
@@ -192,6 +204,29 @@ mod tests {
         assert!(waiting("condition", "C", 7.0, 10).ask(lock_queue).is_none(), "workers without work");
         assert!(waiting("monitor", "M", 7.0, 10).ask(lock_queue).is_some(), "where no lens tells of monitors");
         assert!(waiting("monitor", "M", 7.0, 10).number("locks", "waits", 0.0).ask(lock_queue).is_none());
+    }
+
+    #[test]
+    fn a_place_in_a_library_is_told_by_the_programs_line() {
+        let of = |site: &str, callers: &str| {
+            let cells = [
+                ("kind", "lock".into()),
+                ("what", "L".into()),
+                ("site", site.into()),
+                ("called", "x.Y.z".into()),
+                ("average", 3.0.into()),
+                ("most", 3_u64.into()),
+                ("looks", 10_u64.into()),
+                ("callers", callers.into()),
+            ];
+            let case = Case::seconds(10).number("threads", "looks", 10.0).row("threads", "waiting", &cells);
+            case.ask(lock_queue).expect("a finding").title
+        };
+        let own = of("ch.qos.logback.core.Appender.write:9", "a.Cart.add:12, from a.Main.main:3");
+        assert!(own.ends_with("at a.Cart.add:12 (in ch.qos.logback.core.Appender.write:9)"), "{own}");
+        let alone = of("ch.qos.logback.core.Appender.write:9", "ch.qos.logback.core.Own.run:3");
+        assert!(alone.ends_with("at ch.qos.logback.core.Appender.write:9"), "{alone}");
+        assert!(of("a.Cart.add:12", "a.Main.main:3").ends_with("at a.Cart.add:12"));
     }
 
     #[test]

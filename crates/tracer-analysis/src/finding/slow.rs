@@ -4,7 +4,7 @@
 use super::{
     Evidence, Row,
     cpu::samples,
-    looks::{LOOKS, of_kind, seen, threads},
+    looks::{LOOKS, of_kind, place, seen, threads},
     pressure::crowded_out,
 };
 use crate::{
@@ -236,11 +236,12 @@ fn say_all(evidence: &Evidence<'_>, wait: &Wait, row: &Row<'_>, all: &InMethod) 
         severity: if ends && average >= wait.warning { Severity::Warning } else { Severity::Info },
         score: 50.0 * average,
         title: format!(
-            "{} wait for {}{}, at {}{}",
+            "{} wait for {}{}{}, at {}{}",
             threads(evidence, row, average),
+            row.known("asked").map(|asked| format!("{asked}: ")).unwrap_or_default(),
             row.text("what"),
             if rows > 1 { format!(" and {} more like it", rows - 1) } else { String::new() },
-            row.text("site"),
+            place(row),
             without_end.unwrap_or_default()
         ),
         shown_in: "threads.waiting",

@@ -3,6 +3,7 @@
 //! Threads without a frame of the program are left out: pools without work, and what the JDK keeps for itself. So are those whose
 //! reason says nothing: a thread that sleeps.
 
+mod requests;
 mod seen;
 mod texts;
 
@@ -12,6 +13,7 @@ use std::{
 };
 
 use self::{
+    requests::Requests,
     seen::Seen,
     texts::{TEXTS, Texts},
 };
@@ -75,6 +77,7 @@ pub(super) struct Waiting {
     files: HashMap<usize, usize>,
     starved: StarvedPools,
     circles: Vec<Vec<Cell>>,
+    requests: Requests,
     executors: Executors,
     queues: Queues,
     unnotified: Unnotified,
@@ -93,6 +96,7 @@ impl Default for Waiting {
             files: HashMap::new(),
             starved: StarvedPools::default(),
             circles: Vec::new(),
+            requests: Requests::default(),
             executors: Executors::default(),
             queues: Queues::default(),
             unnotified: Unnotified::default(),
@@ -122,6 +126,7 @@ impl Waiting {
             let amounts = Durations { count: seen.looks - looks, total_ns: group.threads, max_ns: seen.now };
             self.reason_steps.add(reason, look.time_ns, amounts);
         }
+        self.requests.look(look, stacks, &mut self.texts);
         self.starved.look(look, stacks);
         self.circles = circles(look, stacks);
         self.executors.look(look, stacks);
@@ -193,6 +198,7 @@ impl Waiting {
         }
         vec![
             self.reasons_table(span),
+            self.requests.table(self.looks, &self.texts),
             self.executors.table(),
             self.queues.table(),
             self.starved.table(),
@@ -233,6 +239,7 @@ impl Waiting {
                 first,
                 last,
                 text(seen.pool.clone()),
+                seen.asked.map_or(Cell::Missing, Cell::from),
             ]
         };
         self.reasons.grouped(|reason| Some(self.label(reason))).table(
@@ -256,6 +263,7 @@ impl Waiting {
                 column("first_ns", "First seen", Unit::Ns),
                 column("last_ns", "Last seen", Unit::Ns),
                 column("pool", "Names", Unit::Text),
+                column("asked", "Asked", Unit::Text),
             ],
             |seen| seen.threads,
             labels,

@@ -1,7 +1,7 @@
 //! How often looks at all threads have seen one reason to wait, and by whom.
 
 use super::{
-    super::super::{site, table::Merge},
+    super::super::{library, site, table::Merge},
     HAS_ENDED, pool,
 };
 use crate::{
@@ -36,6 +36,8 @@ pub(super) struct Seen {
     pub(super) callers: Option<String>,
     /// The names of most of them, without what tells threads of a pool apart.
     pub(super) pool: Option<String>,
+    /// Whom they ask, where a library does that for the program.
+    pub(super) asked: Option<&'static str>,
 }
 
 impl Seen {
@@ -48,6 +50,7 @@ impl Seen {
             self.looks += 1;
         }
         self.last_ns = look.time_ns;
+        self.asked = self.asked.or_else(|| library::asked(stacks, group.stack));
         let is_first = look.span_ns == 0;
         self.threads += group.threads;
         self.virtual_threads += if group.is_virtual { group.threads } else { 0 };
@@ -77,6 +80,7 @@ impl Merge for Seen {
             self.first_ns = other.first_ns;
         }
         self.last_ns = self.last_ns.max(other.last_ns);
+        self.asked = self.asked.or(other.asked);
         self.looks = self.looks.max(other.looks);
         self.threads += other.threads;
         self.virtual_threads += other.virtual_threads;
