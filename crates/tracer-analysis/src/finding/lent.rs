@@ -39,7 +39,7 @@ pub(super) fn exhausted(evidence: &Evidence<'_>) -> Option<Finding> {
         score: 100.0 * average,
         title: format!(
             "{average:.1} threads on average wait at {} until others give back what they took{method}: there is too little of it",
-            row.text("site")
+            looks::place(&row)
         ),
         shown_in: "locks.lent",
         when: Vec::new(),

@@ -173,13 +173,22 @@ pub(super) fn seen(evidence: &Evidence<'_>, row: &Row<'_>) -> Vec<String> {
 /// A row's place; where that is a library's, the program's line that led there comes first.
 pub(super) fn place(row: &Row<'_>) -> String {
     let site = row.text("site");
-    let callers = row.known("callers").filter(|_| library::has(&site));
-    let own =
-        callers.as_deref().and_then(|callers| callers.split(", from ").next()).filter(|nearest| !library::has(nearest));
-    match own {
+    match own_caller(row) {
         Some(own) => format!("{own} (in {site})"),
         None => site,
     }
+}
+
+/// The line of the program that led to a row's place in a library.
+pub(super) fn own_caller(row: &Row<'_>) -> Option<String> {
+    let callers = row.known("callers").filter(|_| is_in_library(row))?;
+    let nearest = callers.split(", from ").next()?;
+    (!library::has(nearest)).then(|| nearest.to_owned())
+}
+
+/// Whether a row's place is in a library that is known.
+pub(super) fn is_in_library(row: &Row<'_>) -> bool {
+    library::has(&row.text("site"))
 }
 
 /// How the program came to a row's place.

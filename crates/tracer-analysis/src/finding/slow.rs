@@ -19,6 +19,9 @@ const SYNC_CALLS: [&str; 6] = ["fsync", "msync", "fdatasync", "flock", "fcntl", 
 /// Files that are none of a disk.
 const DEVICES: [&str; 3] = ["/dev/", "/proc/", "/sys/"];
 
+/// Most other peers that are told beside the one that most wait for.
+const OTHER_PEERS: usize = 2;
+
 /// How addresses begin that lead to the same machine.
 const ON_THIS_MACHINE: [&str; 5] = ["TCP 127.", "TCP [::1]", "TCP [::ffff:127.", "Unix socket ", " on this machine"];
 
@@ -118,9 +121,25 @@ pub(super) fn peer(evidence: &Evidence<'_>) -> Option<Finding> {
         finding.evidence.push(why.to_owned());
         return Some(finding);
     }
-    let finding = say(evidence, &PEER, &row)?;
+    let mut finding = say(evidence, &PEER, &row)?;
+    finding.evidence.extend(other_peers(evidence, &row));
     let is_near = ON_THIS_MACHINE.iter().any(|address| row.text("what").contains(address));
     Some(if is_near { may_lack_a_cpu(evidence, finding) } else { finding })
+}
+
+/// Peers that others wait for meanwhile: whoever asks itself, or a test beside it, waits for what these do.
+fn other_peers(evidence: &Evidence<'_>, told: &Row<'_>) -> Vec<String> {
+    let is_other = |row: &Row<'_>| row.text("kind") == told.text("kind") && row.text("what") != told.text("what");
+    let others = evidence.rows(Threads, "waiting").filter(is_other).filter_map(|row| {
+        let average = row.number("average").filter(|average| *average >= PEER.told)?;
+        Some(format!("{} wait for {}, at {}", threads(evidence, &row, average), what(&row), place(&row)))
+    });
+    others.take(OTHER_PEERS).collect()
+}
+
+/// What a row's threads wait for, and by whom it is asked for.
+fn what(row: &Row<'_>) -> String {
+    row.known("asked").map(|asked| format!("{asked}: ")).unwrap_or_default() + &row.text("what")
 }
 
 /// Whatever is waited for on the same machine may only wait for a CPU, where others use them.
@@ -236,10 +255,9 @@ fn say_all(evidence: &Evidence<'_>, wait: &Wait, row: &Row<'_>, all: &InMethod) 
         severity: if ends && average >= wait.warning { Severity::Warning } else { Severity::Info },
         score: 50.0 * average,
         title: format!(
-            "{} wait for {}{}{}, at {}{}",
+            "{} wait for {}{}, at {}{}",
             threads(evidence, row, average),
-            row.known("asked").map(|asked| format!("{asked}: ")).unwrap_or_default(),
-            row.text("what"),
+            what(row),
             if rows > 1 { format!(" and {} more like it", rows - 1) } else { String::new() },
             place(row),
             without_end.unwrap_or_default()

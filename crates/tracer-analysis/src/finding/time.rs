@@ -5,7 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Evidence, Row, safepoint::stops_all};
+use super::{
+    Evidence, Row,
+    looks::{is_in_library, own_caller},
+    safepoint::stops_all,
+};
 use crate::{
     lens::Lens::{Cpu, Safepoint, Threads},
     report::Doing,
@@ -59,10 +63,16 @@ fn queued(evidence: &Evidence<'_>) -> Option<Doing> {
     Some(Doing { state: "waits", what: "for a CPU".to_owned(), threads, place: None, pool: None })
 }
 
+/// Whether a library's own thread rests here, as those of the JDK do that are no rows at all: what comes next is not there yet.
+fn rests(row: &Row<'_>) -> bool {
+    let waits_for_work = ["condition", "call"].contains(&row.text("kind").as_str());
+    waits_for_work && is_in_library(row) && own_caller(row).is_none()
+}
+
 /// By kind and what for, with the place and the pool of the largest part.
 fn waiting(evidence: &Evidence<'_>) -> Vec<Doing> {
     let mut reasons: BTreeMap<(String, String), (f64, Row<'_>)> = BTreeMap::new();
-    for row in evidence.rows(Threads, "waiting") {
+    for row in evidence.rows(Threads, "waiting").filter(|row| !rests(row)) {
         let average = row.number("average").unwrap_or(0.0);
         // Rows come with the largest first.
         reasons.entry((row.text("kind"), row.text("what"))).or_insert((0.0, row)).0 += average;
@@ -74,7 +84,7 @@ fn waiting(evidence: &Evidence<'_>) -> Vec<Doing> {
         state: "waits",
         what: format!("{kind}: {what}"),
         threads,
-        place: row.known("site"),
+        place: own_caller(&row).or_else(|| row.known("site")),
         pool: row.known("pool"),
     };
     let others: f64 = rest.iter().map(|(_, (threads, _))| threads).sum();
@@ -136,6 +146,35 @@ mod tests {
             ]
         );
         assert_eq!(spent_in(&case)[4].pool.as_deref(), Some("http-worker-*"));
+    }
+
+    #[test]
+    fn a_librarys_threads_without_work_spend_nothing_and_its_calls_are_the_programs() {
+        let wait = |kind: &'static str, site: &'static str, callers: &'static str| {
+            [
+                ("kind", kind.into()),
+                ("what", kind.into()),
+                ("site", site.into()),
+                ("average", 2.0.into()),
+                ("callers", callers.into()),
+            ]
+        };
+        let case = Case::seconds(10)
+            .row(
+                "threads",
+                "waiting",
+                &wait("condition", "org.apache.tomcat.TaskQueue.take:9", "org.apache.tomcat.Own.run:1"),
+            )
+            .row(
+                "threads",
+                "waiting",
+                &wait("socket", "org.postgresql.PGStream.receive:9", "a.Orders.find:4, from a.B.c:1"),
+            )
+            .row("threads", "waiting", &wait("call", "a.Own.accept:9", "a.Own.run:1"));
+        let said: Vec<_> =
+            spent_in(&case).into_iter().map(|doing| (doing.what, doing.place.unwrap_or_default())).collect();
+        let expected = [("call: call", "a.Own.accept:9"), ("socket: socket", "a.Orders.find:4")];
+        assert_eq!(said, expected.map(|(what, place)| (what.to_owned(), place.to_owned())));
     }
 
     #[test]

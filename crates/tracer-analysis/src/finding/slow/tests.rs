@@ -15,6 +15,40 @@ fn a_slow_peer_is_one_that_was_connected_to() {
     assert!(waiting("client", "TCP (read)", 7.9, 10).ask(peer).is_none(), "a server waits for requests");
 }
 
+/// A shop whose browsers run in the same JVM, as they do in a test: most threads wait for the shop itself.
+#[test]
+fn what_a_peer_is_asked_through_is_told_and_other_peers_are() {
+    let wait = |what: &'static str, site: &'static str, average: f64, asked: &'static str| {
+        [
+            ("kind", "socket".into()),
+            ("what", what.into()),
+            ("site", site.into()),
+            ("average", average.into()),
+            ("looks", 10_u64.into()),
+            ("ran_percent", 100.0.into()),
+            ("asked", asked.into()),
+            ("callers", "a.Orders.find:44, from a.Shop.get:3".into()),
+        ]
+    };
+    let case = Case::seconds(10)
+        .number("threads", "looks", 10.0)
+        .row("threads", "waiting", &wait("TCP 10.0.0.7:80 (read)", "a.Browser.get:9", 8.0, "HTTP (OkHttp)"))
+        .row(
+            "threads",
+            "waiting",
+            &wait("TCP 10.0.0.8:5432 (poll)", "org.postgresql.PG.read:1", 3.0, "PostgreSQL (JDBC)"),
+        )
+        .row("threads", "waiting", &wait("TCP 10.0.0.9:80 (read)", "a.Browser.get:9", 0.1, "HTTP (OkHttp)"));
+    let finding = case.ask(peer).expect("a finding");
+    assert_eq!(
+        finding.title,
+        "8.0 threads on average wait for HTTP (OkHttp): TCP 10.0.0.7:80 (read), at a.Browser.get:9"
+    );
+    let other = "3.0 threads on average wait for PostgreSQL (JDBC): TCP 10.0.0.8:5432 (poll), at a.Orders.find:44 (in \
+                 org.postgresql.PG.read:1)";
+    assert_eq!(finding.evidence.last().map(String::as_str), Some(other), "{:?}", finding.evidence);
+}
+
 #[test]
 fn a_peer_on_a_crowded_machine_may_wait_for_a_cpu_too() {
     let crowded = |what: &'static str, own: f64| {
