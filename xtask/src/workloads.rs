@@ -19,8 +19,8 @@ const RELEASE: &str = "11";
 /// The oldest release that jtrace knows, and the workloads that run on it, too. Classes for it are others: they have no nests, and
 /// join strings by calls.
 pub(crate) const OLDEST: &str = "8";
-const OF_OLDEST: [&str; 11] =
-    ["alloc", "classes", "clock", "dump", "exceptions", "gc", "jit", "jni", "locks", "methods", "threads"];
+const OF_OLDEST: [&str; 12] =
+    ["alloc", "classes", "clock", "dump", "exceptions", "gc", "idle", "jit", "jni", "locks", "methods", "threads"];
 
 /// Holds the sources that a folder was compiled from. They are small, so they are compared as they are.
 const STAMP: &str = ".sources";

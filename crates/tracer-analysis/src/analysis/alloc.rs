@@ -12,11 +12,13 @@ mod buffers;
 mod exact;
 mod sampled;
 
+use std::collections::BTreeMap;
+
 pub use self::buffers::Buffers;
 pub(super) use self::exact::Counted;
 use self::{
     exact::{Exact, woven},
-    sampled::Sampled,
+    sampled::{Placed, Sampled},
 };
 use super::{
     Analysis, Context, Lens, Scaled,
@@ -29,7 +31,7 @@ use super::{
     scaled::{extrapolated, scaled},
     site,
     steps::{SECOND_NS, Steps},
-    table::{Keyed, column},
+    table::{Groups, Keyed, Merge as _, column},
     woven::Woven,
 };
 use crate::{
@@ -119,7 +121,12 @@ impl Alloc {
     fn sites_table(&self, context: Context<'_>) -> Shape {
         let total = self.total.estimated_bytes() as f64;
         let knows_objects = knows_objects(context);
-        self.sites.grouped(|key| Some(place(*key, context))).table(
+        let mut rows: BTreeMap<(String, String), Placed> = BTreeMap::new();
+        for (key, sampled) in self.sites.iter() {
+            rows.entry(place(*key, context)).or_default().merge(&Placed::new(*sampled, key.1));
+        }
+        let others = self.sites.others().map(|sampled| Placed::new(*sampled, StackId::default()));
+        Groups { rows, others }.table(
             "sites",
             "Allocation by class and place, estimated",
             vec![
@@ -131,10 +138,12 @@ impl Alloc {
                 column("error_percent", "Error", Unit::Percent),
                 column("outside_tlab_bytes", "Outside TLABs", Unit::Bytes),
                 column("largest_object_bytes", "Largest object", Unit::Bytes),
+                column("callers", "From", Unit::Text),
             ],
-            Sampled::estimated_bytes,
+            |placed| placed.sampled.estimated_bytes(),
             |(class, site)| vec![class.into(), site.into()],
-            |row| {
+            |placed| {
+                let row = &placed.sampled;
                 let bytes = row.estimated_bytes();
                 let share = (total > 0.0).then(|| 100.0 * bytes as f64 / total);
                 vec![
@@ -144,6 +153,7 @@ impl Alloc {
                     row.error_percent().into(),
                     knows_objects.then_some(row.outside_bytes).into(),
                     knows_objects.then_some(row.largest_object_bytes).into(),
+                    site::callers(context.stacks, placed.most.1).map_or(Cell::Missing, Cell::from),
                 ]
             },
         )

@@ -111,7 +111,7 @@ pub(super) fn callers(stacks: &Stacks, id: StackId) -> Option<String> {
 /// The same of the frames from the place on.
 pub(super) fn callers_among<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<String> {
     let (_, callers) = place_and_callers(frames)?;
-    let callers: Vec<String> = callers.into_iter().map(|(_, frame)| frame.to_string()).collect();
+    let callers: Vec<String> = callers.into_iter().take(CALLERS).map(|(_, frame)| frame.to_string()).collect();
     (!callers.is_empty()).then(|| callers.join(", from "))
 }
 
@@ -125,8 +125,8 @@ pub(super) fn told(frames: &[&Frame]) -> Vec<usize> {
     place.into_iter().chain(callers).chain(entry).collect()
 }
 
-/// Where the place is among these frames, and the nearest ones that called it: the program's own, where there are some. Whoever calls a
-/// driver through a pool and a framework calls it from two dozen of their frames away.
+/// Where the place is among these frames, and those that called it, the nearest first: the program's own, where there are some. Whoever
+/// calls a driver through a pool and a framework calls it from two dozen of their frames away.
 fn place_and_callers<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<(usize, Vec<(usize, &'a Frame)>)> {
     let mut frames = frames.enumerate().filter(|(_, frame)| is_app(frame));
     let (depth, place) = frames.next()?;
@@ -136,7 +136,8 @@ fn place_and_callers<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<(usi
     let callers = if own.is_empty() { around } else { own };
     // A method that calls itself is told once.
     let callers = callers.into_iter().filter(|(_, frame)| std::mem::replace(&mut before, frame).name != frame.name);
-    Some((depth, callers.take(CALLERS).collect()))
+    // One more than is told: of a place in a library the first one is the program's own place, which has callers, too.
+    Some((depth, callers.take(CALLERS + 1).collect()))
 }
 
 /// Whether a stack was asked for at all, at any of these events.
@@ -149,10 +150,19 @@ pub(super) fn label(stacks: &Stacks, id: StackId) -> String {
     frame(stacks, id).map_or_else(|| Stacks::absence(id).to_owned(), ToString::to_string)
 }
 
+/// The innermost method of the program itself, with its callers; where there is none, the place with its. Frames below this depth are no
+/// part of it.
+pub(super) fn own(stacks: &Stacks, id: StackId, depth: usize) -> Option<(&Frame, Option<String>)> {
+    let from = |is_it: fn(&Frame) -> bool| {
+        let mut frames = stacks.frames_of(id).skip(depth).skip_while(move |frame| !is_it(frame)).peekable();
+        Some((*frames.peek()?, callers_among(frames)))
+    };
+    from(is_own).or_else(|| from(is_app))
+}
+
 /// The innermost method of the program itself, with its line; where there is none, the place.
 pub(super) fn own_label(stacks: &Stacks, id: StackId) -> String {
-    let own = stacks.frames_of(id).find(|frame| is_own(frame));
-    own.map_or_else(|| label(stacks, id), ToString::to_string)
+    own(stacks, id, 0).map_or_else(|| label(stacks, id), |(frame, _)| frame.to_string())
 }
 
 /// What the place was doing, with its line, or why it is not known.

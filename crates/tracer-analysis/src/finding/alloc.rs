@@ -1,6 +1,6 @@
 //! Rules about allocation.
 
-use super::{Evidence, Known, Rate};
+use super::{Evidence, Known, Rate, looks};
 use crate::{
     lens::Lens::Alloc,
     report::{Finding, Severity},
@@ -28,7 +28,8 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
         let share = format::percent(row.number("share_percent").unwrap_or(0.0));
         format!("most at {}: `{}`, {share} of all", row.text("site"), row.text("class"))
     });
-    let at = top.map(|row| format!(", most at {}", row.text("site"))).unwrap_or_default();
+    let callers = top.and_then(|row| looks::called_from(&row));
+    let at = top.map(|row| format!(", most at {}", looks::place(&row))).unwrap_or_default();
     Some(Finding {
         id: "allocation-rate",
         severity: if rate.low > VERY_HIGH_BYTES_PER_S { Severity::Warning } else { Severity::Info },
@@ -36,7 +37,7 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
         title: format!("Allocation at {}{}{at}", said(rate), class.unwrap_or_default()),
         shown_in: "alloc.classes",
         when: evidence.when(Alloc, "allocation", |step| step.per_second("estimated_bytes") > HIGH_BYTES_PER_S),
-        evidence: rate.interval(format::byte_rate).into_iter().chain(support).chain(place).collect(),
+        evidence: rate.interval(format::byte_rate).into_iter().chain(support).chain(place).chain(callers).collect(),
         next_step: "Find where the top class is allocated and reuse or avoid it; if GC takes little time, leave it."
             .to_owned(),
     })

@@ -1,6 +1,6 @@
 //! Rules about exceptions: what a program throws and catches again, it tells nobody.
 
-use super::{Evidence, Rate, work::busy_with};
+use super::{Evidence, Rate, looks, work::busy_with};
 use crate::{
     lens::Lens::Exceptions,
     report::{Finding, Severity},
@@ -22,7 +22,7 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
     }
     let class = evidence.rows(Exceptions, "classes").next()?;
     let place = evidence.rows(Exceptions, "sites").next();
-    let at = place.map(|row| format!(", most at {}", row.text("site"))).unwrap_or_default();
+    let at = place.map(|row| format!(", most at {}", looks::place(&row))).unwrap_or_default();
     let share = format::percent(class.number("share_percent").unwrap_or(0.0));
     let callers = place.and_then(|row| row.known("callers")).map(|callers| format!("called from {callers}"));
     let caught = caught_at(evidence);

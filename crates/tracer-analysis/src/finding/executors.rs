@@ -2,7 +2,7 @@
 
 use super::{
     Evidence, Row,
-    looks::{LOOKS, called_from},
+    looks::{LOOKS, called_from, place},
 };
 use crate::{
     lens::Lens::Threads,
@@ -18,7 +18,7 @@ pub(super) fn starved(evidence: &Evidence<'_>) -> Option<Finding> {
 /// All threads of a pool, whatever it is, wait for results.
 fn wait_for_results(evidence: &Evidence<'_>) -> Option<Finding> {
     let row = evidence.rows(Threads, "starved_pools").find(|row| row.whole("looks") >= LOOKS)?;
-    let title = format!("{} for results of other tasks, at {}", all_wait(&row), row.text("site"));
+    let title = format!("{} for results of other tasks, at {}", all_wait(&row), place(&row));
     Some(starvation(title, &row.text("class"), row.whole("looks"), &row))
 }
 
@@ -29,7 +29,7 @@ fn wait_for_the_queue(evidence: &Evidence<'_>) -> Option<Finding> {
         "{} for other tasks, and {} for the pool, at {}",
         all_wait(&row),
         format::plural(row.whole("queued_last"), "task waits", "tasks wait"),
-        row.text("site")
+        place(&row)
     );
     Some(starvation(title, &row.text("what"), row.whole("looks_stuck"), &row))
 }
@@ -96,7 +96,7 @@ pub(super) fn backlog(evidence: &Evidence<'_>) -> Option<Finding> {
             } else {
                 format!("all {} threads are", format::count(threads))
             },
-            row.text("site")
+            place(&row)
         ),
         shown_in: "threads.executors",
         when: Vec::new(),

@@ -72,7 +72,7 @@ pub(super) fn crowd(evidence: &Evidence<'_>) -> Option<Finding> {
         title: format!(
             "{} wait at {} until something is put there",
             looks::threads(evidence, &row, average),
-            row.text("site")
+            looks::place(&row)
         ),
         shown_in: "threads.waiting",
         when: Vec::new(),

@@ -43,7 +43,7 @@ fn by_looks(evidence: &Evidence<'_>) -> Option<Finding> {
     };
     let row = looks::of_kind(evidence, is_it)?;
     let average = row.number("average").filter(|average| *average >= BLOCKED_IN_LOOKS)?;
-    let (class, site) = (row.text("what"), row.text("site"));
+    let (class, site) = (row.text("what"), looks::place(&row));
     let holder = looks::holder(&row).map(|holder| format!("; {holder}")).unwrap_or_default();
     Some(Finding {
         id: "lock-contention",
@@ -152,7 +152,7 @@ pub(super) fn seen_at(evidence: &Evidence<'_>, class: &str) -> Option<String> {
     let row = evidence.rows(Threads, "waiting").find(is_it)?;
     let callers = called_from(&row).map(|callers| format!(", {callers}")).unwrap_or_default();
     let holder = looks::holder(&row).map(|holder| format!("; {holder}")).unwrap_or_default();
-    Some(format!("seen blocked at {}{callers}{holder}", row.text("site")))
+    Some(format!("seen blocked at {}{callers}{holder}", looks::place(&row)))
 }
 
 /// Threads park and are unparked at a very high rate.

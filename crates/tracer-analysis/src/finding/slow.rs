@@ -289,7 +289,7 @@ pub(super) fn pinned(evidence: &Evidence<'_>) -> Option<Finding> {
         title: format!(
             "{average:.1} carriers on average are pinned by virtual threads that wait for {}, at {}",
             row.text("what"),
-            row.text("site")
+            place(&row)
         ),
         shown_in: "threads.waiting",
         when: row.seen(),
@@ -343,7 +343,7 @@ pub(super) fn dispatcher(evidence: &Evidence<'_>) -> Option<Finding> {
         id: "slow-dispatcher",
         severity: Severity::Warning,
         score: 100.0 * average,
-        title: format!("Handlers keep {what} waiting {how_long}, at {}", row.text("site")),
+        title: format!("Handlers keep {what} waiting {how_long}, at {}", place(&row)),
         shown_in: "threads.waiting",
         when: row.seen(),
         evidence: seen(evidence, &row)

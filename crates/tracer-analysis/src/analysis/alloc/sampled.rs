@@ -1,6 +1,7 @@
 //! What samples of allocation come to: those of a class, of a place, or of all.
 
 use super::super::table::Merge;
+use crate::event::StackId;
 
 /// Samples of a class, or of all.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,5 +63,26 @@ impl Merge for Sampled {
         self.outside += other.outside;
         self.outside_bytes = self.outside_bytes.saturating_add(other.outside_bytes);
         self.largest_object_bytes = self.largest_object_bytes.max(other.largest_object_bytes);
+    }
+}
+
+/// Samples of a place, with the stack that has most of them, and how much.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Placed {
+    pub(super) sampled: Sampled,
+    pub(super) most: (u64, StackId),
+}
+
+impl Placed {
+    pub(super) const fn new(sampled: Sampled, stack: StackId) -> Self {
+        Self { sampled, most: (sampled.estimated_bytes(), stack) }
+    }
+}
+
+impl Merge for Placed {
+    fn merge(&mut self, other: &Self) {
+        self.sampled.merge(&other.sampled);
+        // Ids decide among equals, so that two replays say the same.
+        self.most = self.most.max(other.most);
     }
 }

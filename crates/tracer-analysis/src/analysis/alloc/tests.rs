@@ -47,6 +47,7 @@ fn places_have_the_same_estimate_as_classes() {
             ["com.shop.Cart", "com.shop.Cart.add:12", "1", "1000", "8.3", "100.0"]
         ]
     );
+    assert_eq!(cells(&section, "sites", ["callers"]), [["-"], ["com.shop.Main.main:4"], ["com.shop.Main.main:4"]]);
     let rows: Vec<_> =
         profile_rows(&section, "allocation_stacks").into_iter().map(|row| (row.1, row.2, row.3)).collect();
     assert_eq!(rows, [("tid 8".to_owned(), 6000, 1), ("tid 7".to_owned(), 4000, 4), ("tid 7".to_owned(), 2000, 2)]);

@@ -119,7 +119,7 @@ impl<'a> Seen<'a> {
         let mut work = None;
         let mut thrown = None;
         let mut is_made = false;
-        for frame in stacks.frames_of(id) {
+        for (depth, frame) in stacks.frames_of(id).enumerate() {
             work = work.or_else(|| Work::of(frame));
             if frame.kind.is_java() {
                 is_made = makes_exception(frame, is_made);
@@ -131,8 +131,8 @@ impl<'a> Seen<'a> {
             if site::is_app(frame) {
                 let finalizes = stacks.frames_of(id).any(|frame| frame.name == FINALIZER);
                 let work = if finalizes { Work::Finalizing } else { work.unwrap_or(Work::Other) };
-                let place = if finalizes { site::entry(stacks, id)? } else { frame };
-                let callers = if finalizes { None } else { site::callers(stacks, id) };
+                let (place, callers) =
+                    if finalizes { (site::entry(stacks, id)?, None) } else { site::own(stacks, id, depth)? };
                 return Some(Self { place, work, thrown, top: site::top(stacks, id)?, callers });
             }
         }
@@ -321,6 +321,29 @@ mod tests {
             cells(&section, "work", ["work", "samples", "place", "thrown"]),
             [["regular expressions", "3", "a.Mail.check:12", "-"]]
         );
+    }
+
+    #[test]
+    fn what_libraries_do_for_the_program_is_its_own_doing() {
+        let mut play = Play::default();
+        let sample = Payload::CpuSample { period_ns: 1 };
+        let (main, render) = ("a.Main.main:3", "a.Api.render:33");
+        let (write, parse) =
+            ("com.fasterxml.jackson.databind.ObjectWriter.write:9", "org.apache.xerces.Parser.parse:7");
+        let writes = play.stack(&[main, render, write, "com.fasterxml.jackson.core.Generator.put:1"]);
+        let copies = play.stack(&[main, render, write, "java.lang.AbstractStringBuilder.append:1"]);
+        let parses = play.stack(&[main, render, parse]);
+        let alone = play.stack(&["org.apache.kafka.Broker.run:3", "org.apache.kafka.Log.write:9"]);
+        let events = [writes, copies, parses, alone].map(|stack| (1, 7, stack, sample));
+        let section = play.section_of_stacks(&mut Cpu::default(), 1000, &events);
+        assert_eq!(
+            cells(&section, "places", ["place", "line", "samples", "callers"]),
+            [
+                ["a.Api.render", "33", "3", "a.Main.main:3"],
+                ["org.apache.kafka.Log.write", "9", "1", "org.apache.kafka.Broker.run:3"]
+            ]
+        );
+        assert_eq!(cells(&section, "work", ["work", "place"]), [["copies of strings", "a.Api.render:33"]]);
     }
 
     #[test]
