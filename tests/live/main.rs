@@ -95,6 +95,8 @@ mod inside;
 mod outside;
 // Queues that threads have in fields are found and counted.
 mod own_queues;
+// Requests are counted by who serves and who makes them.
+mod requests;
 // Threads are chosen by their whole names.
 mod threads_by_name;
 // The predicate says the same in the kernel.
