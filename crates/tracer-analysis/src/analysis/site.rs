@@ -130,14 +130,43 @@ pub(super) fn told(frames: &[&Frame]) -> Vec<usize> {
 fn place_and_callers<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<(usize, Vec<(usize, &'a Frame)>)> {
     let mut frames = frames.enumerate().filter(|(_, frame)| is_app(frame));
     let (depth, place) = frames.next()?;
-    let around: Vec<(usize, &Frame)> = frames.collect();
-    let own: Vec<(usize, &Frame)> = around.iter().filter(|(_, frame)| is_own(frame)).copied().collect();
-    let mut before = place;
-    let callers = if own.is_empty() { around } else { own };
-    // A method that calls itself is told once.
-    let callers = callers.into_iter().filter(|(_, frame)| std::mem::replace(&mut before, frame).name != frame.name);
-    // One more than is told: of a place in a library the first one is the program's own place, which has callers, too.
-    Some((depth, callers.take(CALLERS + 1).collect()))
+    let (mut all, mut own) = (Callers::of(place), Callers::of(place));
+    for (depth, frame) in frames {
+        all.take(depth, frame);
+        if is_own(frame) {
+            own.take(depth, frame);
+        }
+        // No further: stacks are as deep as a target likes, and there are thousands.
+        if own.are_enough() {
+            break;
+        }
+    }
+    Some((depth, if own.frames.is_empty() { all.frames } else { own.frames }))
+}
+
+/// The nearest callers of a place, and how deep they are.
+struct Callers<'a> {
+    frames: Vec<(usize, &'a Frame)>,
+    before: &'a Frame,
+}
+
+impl<'a> Callers<'a> {
+    const fn of(place: &'a Frame) -> Self {
+        Self { frames: Vec::new(), before: place }
+    }
+
+    /// A method that calls itself is told once.
+    fn take(&mut self, depth: usize, frame: &'a Frame) {
+        let before = std::mem::replace(&mut self.before, frame);
+        if before.name != frame.name && !self.are_enough() {
+            self.frames.push((depth, frame));
+        }
+    }
+
+    /// One more than is told: of a place in a library the first one is the program's own place, which has callers, too.
+    const fn are_enough(&self) -> bool {
+        self.frames.len() > CALLERS
+    }
 }
 
 /// Whether a stack was asked for at all, at any of these events.
