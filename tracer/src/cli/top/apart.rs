@@ -25,8 +25,9 @@ pub(in crate::cli) struct WatchOptions {
 /// Looks until the JVM has ended, or nobody listens any more.
 pub(in crate::cli) fn watch(options: WatchOptions) -> Result<ExitCode, Failure> {
     let WatchOptions { pid } = options;
-    only_look()?;
+    // First, so that all is in force once calls are refused: limits only fall.
     limit_memory(MAX_MEMORY_BYTES)?;
+    only_look()?;
     tell(&Said::At(pid))?;
     let mut watch = Watch::begin(prepare::opened(pid)?);
     while let Ok((reading, mut rest)) = watch.look() {
