@@ -191,7 +191,8 @@ pub(super) fn own(stacks: &Stacks, id: StackId, depth: usize) -> Option<(&Frame,
 
 /// The innermost method of the program itself, with its line; where there is none, the place.
 pub(super) fn own_label(stacks: &Stacks, id: StackId) -> String {
-    own(stacks, id, 0).map_or_else(|| label(stacks, id), |(frame, _)| frame.to_string())
+    let own = stacks.frames_of(id).find(|frame| is_own(frame));
+    own.map_or_else(|| label(stacks, id), ToString::to_string)
 }
 
 /// What the place was doing, with its line, or why it is not known.

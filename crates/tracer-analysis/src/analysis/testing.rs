@@ -5,7 +5,7 @@ use tracer_common::{record::NAME_FIRST, stack::STACK_FIRST};
 use super::{Analysis, Context};
 use crate::{
     event::{Event, NameId, Payload, SiteId, StackId, SubjectId, Tid},
-    item::Target,
+    item::{Target, look::LookGroup},
     names::Names,
     report::{Cell, Number, Section, Shape, Span},
     source::scenario::frame,
@@ -195,4 +195,21 @@ pub(super) fn cells<const N: usize>(section: &Section, table: &str, keys: [&str;
 /// The ids of the shapes.
 pub(super) fn shape_ids(section: &Section) -> Vec<&'static str> {
     section.shapes.iter().map(Shape::id).collect()
+}
+
+/// So many threads of a look with this stack, of which nothing else is known.
+pub(super) const fn look_group(stack: StackId, threads: u64) -> LookGroup {
+    LookGroup {
+        stack,
+        threads,
+        ran: 0,
+        seldom: 0,
+        running: 0,
+        held_back: 0,
+        together: 0,
+        is_virtual: false,
+        names: Vec::new(),
+        waits: None,
+        holder: None,
+    }
 }

@@ -120,12 +120,10 @@ impl<P: Peek> JavaThreads<P> {
 
     /// Reads the list again, and each thread where the list has changed; whether it has.
     pub fn refresh(&mut self) -> Result<bool, Error> {
-        let has_changed = self.list_changed()?.is_some_and(|addresses| {
-            self.addresses = addresses;
-            self.read_all();
-            true
-        });
-        Ok(has_changed)
+        let Some(addresses) = self.list_changed()? else { return Ok(false) };
+        self.addresses = addresses;
+        self.read_all();
+        Ok(true)
     }
 
     /// Reads the list again, and those threads that it did not have before: of some thousands of which one begins now and then, each would

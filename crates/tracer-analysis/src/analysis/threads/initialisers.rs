@@ -103,21 +103,17 @@ fn innermost(stacks: &Stacks, stack: StackId) -> Option<&Frame> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::super::testing::Play, *};
+    use super::{
+        super::super::testing::{Play, look_group},
+        *,
+    };
 
     fn look(groups: &[(&str, StackId, bool)]) -> ThreadLook {
         let group = |(name, stack, waits): &(&str, StackId, bool)| LookGroup {
-            stack: *stack,
-            threads: 1,
-            ran: 0,
-            seldom: 0,
-            running: 0,
-            held_back: 0,
             together: 1,
-            is_virtual: false,
             names: vec![(*name).to_owned()],
             waits: waits.then(|| Waits::Notify { class: Some("[I".to_owned()), address: 7, joined: None }),
-            holder: None,
+            ..look_group(*stack, 1)
         };
         ThreadLook { groups: groups.iter().map(group).collect(), ..ThreadLook::default() }
     }

@@ -79,24 +79,15 @@ fn is_of(method: &str, class: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::super::testing::Play, *};
+    use super::{
+        super::super::testing::{Play, look_group},
+        *,
+    };
     use crate::{event::StackId, item::look::LookGroup};
 
     fn group(stack: StackId, threads: u64, ran: u64) -> LookGroup {
         let waits = Some(Waits::Notify { class: Some("a.Queue".to_owned()), address: 7, joined: None });
-        LookGroup {
-            stack,
-            threads,
-            ran,
-            seldom: 0,
-            running: 0,
-            held_back: 0,
-            together: 0,
-            is_virtual: false,
-            names: Vec::new(),
-            waits,
-            holder: None,
-        }
+        LookGroup { ran, waits, ..look_group(stack, threads) }
     }
 
     fn rows(looks: &[Vec<LookGroup>], play: &Play) -> Vec<Vec<Cell>> {

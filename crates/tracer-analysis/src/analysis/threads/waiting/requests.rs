@@ -126,7 +126,10 @@ fn waiting(group: &LookGroup, stacks: &Stacks) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::super::super::testing::Play, *};
+    use super::{
+        super::super::super::testing::{Play, look_group},
+        *,
+    };
     use crate::item::look::Waits;
 
     #[test]
@@ -140,19 +143,7 @@ mod tests {
         let idle = play.stack(&["java.lang.Thread.run:840", "jdk.internal.misc.Unsafe.park"]);
         let on = Some("TCP 10.0.0.7:5432 (from 10.0.0.3:41456)".to_owned());
         let waits = Waits::SystemCall { call: "recvfrom".to_owned(), on, held_back: false };
-        let group = |stack, threads, waits| LookGroup {
-            stack,
-            threads,
-            ran: 0,
-            seldom: 0,
-            running: 0,
-            held_back: 0,
-            together: 0,
-            is_virtual: false,
-            names: Vec::new(),
-            waits,
-            holder: None,
-        };
+        let group = |stack, threads, waits| LookGroup { waits, ..look_group(stack, threads) };
         let (mut requests, mut texts) = (Requests::default(), Texts::default());
         for (asking, running) in [(3, 1), (1, 0)] {
             let groups =

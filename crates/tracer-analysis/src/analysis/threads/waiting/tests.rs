@@ -1,6 +1,9 @@
 //! Looks at groups of threads, and what the table of reasons says of them.
 
-use super::{super::super::testing::Play, *};
+use super::{
+    super::super::testing::{Play, look_group},
+    *,
+};
 use crate::{
     event::StackId,
     item::look::{Holding, Waits},
@@ -9,17 +12,10 @@ use crate::{
 /// A thread that waits to be notified, or for the end of one.
 fn one(stack: StackId, joined: Option<u32>, holder: Option<Holding>) -> LookGroup {
     LookGroup {
-        stack,
-        threads: 1,
-        ran: 0,
-        seldom: 0,
-        running: 0,
-        held_back: 0,
         together: 1,
-        is_virtual: false,
-        names: Vec::new(),
         waits: Some(Waits::Notify { class: None, address: 1, joined }),
         holder,
+        ..look_group(stack, 1)
     }
 }
 
