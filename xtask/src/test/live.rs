@@ -228,6 +228,8 @@ fn as_of_cargo(mut command: Command, threads: usize) -> Command {
     command.env("JTRACE_BIN", workspace::jtrace());
     command.env("JTRACE_JDKS", workspace::jdks());
     command.env("JTRACE_WORKLOADS", workspace::workloads());
+    // What a test found stands in its error. A backtrace of the test harness would take its place in the last lines.
+    command.env("RUST_BACKTRACE", "0");
     command.arg(format!("--test-threads={threads}"));
     command
 }
