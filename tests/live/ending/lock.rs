@@ -61,7 +61,7 @@ fn another_jtrace_is_waited_for_and_no_longer_than_allowed() -> Result<()> {
     let mut jvm = contended(&jdk::any()?)?;
     let lock = held(jvm.pid())?;
     let mut process = waiting(jvm.pid())?;
-    let status = process.wait_for_exit(PATIENCE)?;
+    let status = process.wait(PATIENCE)?;
     let said = process.transcript();
     let why = "DTraceMonitorProbes could not be armed, so monitors are not seen: another jtrace works on the process";
     ensure!(status.success() && said.contains(why), "{status}: {said}");
