@@ -69,7 +69,7 @@ fn objects_agree(report: &Report, expected: &Expected) -> Result<()> {
     Ok(())
 }
 
-/// Objects and bytes by place, and arrays by length, where the program says them.
+/// Objects and bytes by place, their lines, and arrays by length, where the program says them.
 fn places_and_lengths_agree(report: &Report, expected: &Expected) -> Result<()> {
     let text = |row: &Row, key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let places = report.table("alloc", "objects_by_site")?;
@@ -82,6 +82,12 @@ fn places_and_lengths_agree(report: &Report, expected: &Expected) -> Result<()> 
             let counted: u64 = places.iter().filter(is_there).map(|row| cell(row, key)).sum::<Result<u64>>()?;
             ensure!(counted == number, "{counted} {key} of {class} at {place}, not {number}");
         }
+    }
+    for (of, line) in expected.of("site_line")? {
+        let (method, class) = of.split_once(':').context("no class")?;
+        let own = |row: &&Row| text(row, "class") == class && text(row, "site").split(':').next() == Some(method);
+        let sites: Vec<_> = places.iter().filter(own).map(|row| text(row, "site")).collect();
+        ensure!(sites == [format!("{method}:{line}")], "{class} at {sites:?}, not in line {line}");
     }
     let arrays = report.table("alloc", "arrays")?;
     for (of, number) in expected.of("lengths")? {

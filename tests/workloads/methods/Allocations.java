@@ -11,6 +11,8 @@ public final class Allocations {
     private static final int CAPTURED = 2000;
     private static final Object[] SINK = new Object[64];
     private static long sink;
+    /** Of {@link #objects}: the first one in it, from its first call. */
+    private static int line;
 
     /** 12 bytes of header and 4 of padding. */
     static final class Empty {}
@@ -56,6 +58,7 @@ public final class Allocations {
     }
 
     static void objects() {
+        if (line == 0) line = new Throwable().getStackTrace()[0].getLineNumber();
         for (int i = 0; i < OBJECTS; i++) {
             SINK[i & 63] = new Empty();
             SINK[i & 63] = new Blob();
@@ -95,6 +98,9 @@ public final class Allocations {
         session.expect("objects_as_written", "Allocations$Captured", CAPTURED);
         session.expect("site_objects", "Allocations.objects:Allocations$Blob", OBJECTS);
         session.expect("site_objects", "Allocations.copies:Allocations$Pair", 1);
+        session.expect("site_line", "Allocations.objects:Allocations$Empty", line + 2);
+        session.expect("site_line", "Allocations.objects:Allocations$Blob", line + 3);
+        session.expect("site_line", "Allocations.objects:Allocations$Pair", line + 4);
     }
 
     private static void expectArrays(Session session) {

@@ -43,7 +43,7 @@ pub(super) fn pass(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackE
     let pointer =
         if layout.bytecode_pointer_words == 7 { walk.words[BYTECODE_POINTER_8] } else { walk.words[BYTECODE_POINTER] };
     let method = walk.words[METHOD];
-    let found = if walk.interrupted == 0 {
+    let found = if walk.interrupted == 0 && !calls_a_leaf(walk, pointer) {
         called_another(method, pointer)
     } else {
         bytecode_index(method, walk.kept.r13, pointer, layout).map(tag)
@@ -66,6 +66,17 @@ pub(super) fn pass(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackE
     walk.sp = sender;
     walk.interrupted = 0;
     Ok(())
+}
+
+/// Most functions of the JVM, one in another, that the interpreter calls without saving its bytecode pointer.
+const LEAVES: u64 = 2;
+
+/// Whether the frame has called what the walk began in, and may not have saved its pointer before: the interpreter does not where the
+/// JVM only takes notice of something (`InterpreterMacroAssembler::call_VM_leaf_base`), as of an object that it has made itself. The
+/// register has the pointer then, and what the frame has is where it called last.
+#[inline(always)]
+fn calls_a_leaf(walk: &Scratch, pointer: u64) -> bool {
+    walk.below == FrameKind::Native as u64 && walk.count <= LEAVES && walk.kept.r13 != pointer
 }
 
 /// The tag of a frame that has called another: its own pointer is the right one. User space asks the method which index
