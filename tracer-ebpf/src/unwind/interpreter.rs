@@ -43,11 +43,13 @@ pub(super) fn pass(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackE
     let pointer =
         if layout.bytecode_pointer_words == 7 { walk.words[BYTECODE_POINTER_8] } else { walk.words[BYTECODE_POINTER] };
     let method = walk.words[METHOD];
-    let found = if walk.interrupted == 0 && !calls_a_leaf(walk, pointer) {
-        called_another(method, pointer)
-    } else {
-        bytecode_index(method, walk.kept.r13, pointer, layout).map(tag)
-    };
+    let mut found = None;
+    if walk.interrupted != 0 || calls_a_leaf(walk, pointer) {
+        found = bytecode_index(method, walk.kept.r13, pointer, layout).map(tag);
+    }
+    if found.is_none() && walk.interrupted == 0 {
+        found = called_another(method, pointer);
+    }
     let Some(tag) = found else {
         return before_the_frame(walk);
     };
@@ -61,6 +63,7 @@ pub(super) fn pass(walk: &mut Scratch, layout: &CodeLayout) -> Result<(), StackE
         return Err(StackEnd::BadInterpreterFrame);
     }
     walk.push(RawFrame { tag, address: method });
+    walk.below = FrameKind::Interpreted as u64;
     walk.pc = walk.words[RETURN];
     walk.fp = link;
     walk.sp = sender;
