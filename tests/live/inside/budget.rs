@@ -123,12 +123,12 @@ fn a_marker_that_is_told_too_often_is_counted_and_no_mark_is_missing() -> Result
 }
 
 /// Who calls whom is still known when single calls are too many to be told: they are counted by what is around them, and what was under way
-/// before is around them, too. How soon the governor looks is for the machine to say.
+/// before is around them, too. How soon the governor looks, and whether the ring has room for all until then, is for the machine to say.
 #[test]
 fn callers_of_calls_that_are_counted_within_the_budget_are_known() -> Result<()> {
     for jdk in jdk::oldest_and_newest()? {
         let mut times = 2;
-        let (report, calls) = until("the governor decides", || {
+        let (report, calls) = until("the governor decides before anything is lost", || {
             let mut jvm = start(&jdk, "methods", "Spin", &SLOW_SPIN, &[])?;
             let options = ["-l", "calls", "-I", "Spin::spin", "-I", "Spin::step", "--lane", "inside", "--yes"];
             let session =
@@ -139,9 +139,13 @@ fn callers_of_calls_that_are_counted_within_the_budget_are_known() -> Result<()>
             let report = session.report()?;
             let calls = Expected::parse(&jvm.stdout().text())?.one("calls", "Spin.step")?;
             jvm.finish()?;
-            times *= 2;
             let is_decided = !decisions(&report, "marker calls").is_empty();
-            Ok(is_decided.then_some((report, calls)))
+            if !is_decided {
+                times *= 2;
+            }
+            // Who called is what was entered before, so where that is lost nobody knows.
+            let is_all = report.summary("markers", "lost_words")? == 0;
+            Ok((is_decided && is_all).then_some((report, calls)))
         })?;
         let decided = decisions(&report, "marker calls");
         let actions = actions(&decided);
@@ -155,12 +159,8 @@ fn callers_of_calls_that_are_counted_within_the_budget_are_known() -> Result<()>
         ensure!(step.iter().copied().any(|row| is_known(&row)), "JDK {}: {step:?}", jdk.release);
         ensure!(step.iter().copied().all(|row| is_known(&row) || is_paused(&row)), "JDK {}: {step:?}", jdk.release);
         let counted = step.iter().map(|row| cell(row, "calls")).sum::<Result<u64>>()?;
-        let lost = report.summary("markers", "lost_words")?;
-        ensure!(
-            counted <= calls && (!is_whole || calls <= counted + lost),
-            "{counted} of {calls}, {lost} lost on JDK {}",
-            jdk.release
-        );
+        let is_right = if is_whole { counted == calls } else { counted <= calls };
+        ensure!(is_right, "{counted} of {calls} on JDK {}: {actions:?}", jdk.release);
     }
     Ok(())
 }
