@@ -66,6 +66,7 @@ mod leaks;
 // Tools of others read what jtrace writes for them.
 mod firefox;
 mod flight_recorder;
+mod fork_join;
 mod perfetto;
 mod pprof;
 // Names for perf are the JVM's own.

@@ -4,6 +4,7 @@
 //! one moment read twice, or know from events that nothing has happened since. Lists and lengths are bounded.
 
 mod executor;
+mod fork_join;
 mod layout;
 mod named_fields;
 mod names;
@@ -22,6 +23,7 @@ use std::{
 use self::layout::List;
 pub use self::{
     executor::Executor,
+    fork_join::ForkJoinPools,
     layout::Layout,
     names::{NamedThread, ThreadNames},
     own_queue::OwnQueue,

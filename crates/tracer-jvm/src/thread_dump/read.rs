@@ -17,7 +17,9 @@ use crate::{
         descriptor::Descriptors,
         find::Jvm,
         java_stack::{End, JavaStack, JavaStacks},
-        java_threads::{self, JavaThread, JavaThreads, MAX_VIRTUAL_THREADS, ThreadObject, ThreadObjects},
+        java_threads::{
+            self, ForkJoinPools, JavaThread, JavaThreads, MAX_VIRTUAL_THREADS, ThreadObject, ThreadObjects,
+        },
         memory::{self, Memory},
         os_thread::{self, OsThread, Scheduled},
         peek::Pages,
@@ -34,8 +36,9 @@ const JOIN: &str = "java.lang.Thread.join";
 /// Most threads that are asked what they have locked, for all monitors of a look: some seconds.
 const MAX_ASKED: usize = 1 << 20;
 
-/// Where the threads of an executor, and those of timers, begin their work.
-const WORKERS: [&str; 2] = [".ThreadPoolExecutor$Worker.run", "java.util.TimerThread.run"];
+/// Where the threads of executors, and those of timers, begin their work.
+const WORKERS: [&str; 3] =
+    [".ThreadPoolExecutor$Worker.run", "java.util.concurrent.ForkJoinWorkerThread.run", "java.util.TimerThread.run"];
 
 /// Why there is no dump.
 #[derive(Debug, thiserror::Error)]
@@ -187,6 +190,7 @@ impl ThreadReader {
         let known = self.known();
         let before = std::mem::take(&mut self.stood);
         self.room = Room::default();
+        let pools = ForkJoinPools::default();
         let threads = known.listed.iter().filter_map(|thread| {
             let tid = *known.tids.get(&thread.os_tid)?;
             let scheduled = Scheduled::of(self.pid, tid);
@@ -204,7 +208,7 @@ impl ThreadReader {
             }
             // A task may have come to the queue although the thread stood still. A thread that runs has no frames.
             if told.frames.is_empty() || WORKERS.iter().any(|worker| told.is_in(worker)) {
-                told.executor = self.objects.as_ref().and_then(|objects| objects.executor_of(thread));
+                told.executor = self.objects.as_ref().and_then(|objects| objects.executor_of(thread, &pools));
             }
             // Of a thread that stands still as before, what it lacked then it lacks now.
             if told.executor.is_none() && (stood.is_none() || told.queue.is_some()) {

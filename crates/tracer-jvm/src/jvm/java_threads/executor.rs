@@ -1,10 +1,11 @@
-//! The executor (`ThreadPoolExecutor`, or a `java.util.Timer`) for which a thread works, and how many tasks wait in its queue: read from the thread's
-//! task, which is the executor's `Worker`, by the names of fields; and how many tasks both have got done.
+//! The executor (`ThreadPoolExecutor`, `ForkJoinPool`, or a `java.util.Timer`) for which a thread works, and how many tasks wait in its queue: read from
+//! the thread's task, which is the executor's `Worker`, by the names of fields; and how many tasks both have got done.
 //!
 //! What has no count that can be read has none here. A `SynchronousQueue` keeps nothing. The queue of a scheduled executor keeps what is
 //! to be done later, as that of a timer does, so there only tasks count that are late.
 
 use super::{
+    fork_join::ForkJoinPools,
     named_fields::{MAX_DEPTH, NamedFields},
     reader::Reader,
 };
@@ -53,10 +54,18 @@ pub struct Executor {
 
 impl Executor {
     /// The executor of a thread object; none where its task is no worker, or the queue has no count.
-    pub(super) fn of<P: Peek>(fields: &NamedFields, reader: &Reader<'_, P>, thread: u64) -> Option<Self> {
+    pub(super) fn of<P: Peek>(
+        fields: &NamedFields,
+        reader: &Reader<'_, P>,
+        pools: &ForkJoinPools,
+        thread: u64,
+    ) -> Option<Self> {
         if reader.class(reader.klass(thread)?)?.0 == TIMER {
             let address = fields.reference(reader, thread, "queue")?;
             let queued = late_timer_tasks(fields, reader, address, now_ms())?;
+            return Some(Self { address, queued, completed: None, completed_here: 0 });
+        }
+        if let Some((address, queued)) = pools.of(fields, reader, thread) {
             return Some(Self { address, queued, completed: None, completed_here: 0 });
         }
         let held = reader.platform(thread)?;

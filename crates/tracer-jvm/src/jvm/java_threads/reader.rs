@@ -60,6 +60,11 @@ impl<P: Peek> Reader<'_, P> {
         }
     }
 
+    /// Elements of an array.
+    pub(super) fn length(&self, array: u64) -> Option<u32> {
+        self.memory.u32(array.wrapping_add(u64::from(self.places.objects.length))).ok()
+    }
+
     /// The object that an element of an array of references leads to.
     pub(super) fn element(&self, array: u64, index: u32) -> Option<u64> {
         self.reference(self.place_of_element(array, index))
@@ -101,7 +106,7 @@ impl<P: Peek> Reader<'_, P> {
     pub(super) fn string(&self, string: u64) -> Option<String> {
         self.check(string, "java.lang.String")?;
         let value = self.reference(string.wrapping_add(self.places.value))?;
-        let length = || self.memory.u32(value.wrapping_add(u64::from(self.places.objects.length))).ok();
+        let length = || self.length(value);
         let elements =
             |bytes| self.memory.bytes(value.wrapping_add(self.places.bytes), usize::try_from(bytes).ok()?).ok();
         let Some(coder) = self.places.coder else {

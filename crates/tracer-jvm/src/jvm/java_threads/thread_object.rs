@@ -3,6 +3,7 @@
 use super::{
     JavaThread, Layout,
     executor::Executor,
+    fork_join::ForkJoinPools,
     named_fields::{MAX_DEPTH, NamedFields},
     own_queue::OwnQueue,
     places::Places,
@@ -107,11 +108,11 @@ impl ThreadObjects {
         }
     }
 
-    /// The executor for which a thread works, and how many tasks wait in its queue.
-    pub fn executor_of(&self, thread: &JavaThread) -> Option<Executor> {
+    /// The executor for which a thread works, and how many tasks wait in its queue. Pools are those of the same look.
+    pub fn executor_of(&self, thread: &JavaThread, pools: &ForkJoinPools) -> Option<Executor> {
         let near = Pages::small(&self.memory);
         let reader = self.reader(&near);
-        Executor::of(self.fields.as_ref()?, &reader, reader.thread_object(thread.address)?)
+        Executor::of(self.fields.as_ref()?, &reader, pools, reader.thread_object(thread.address)?)
     }
 
     /// The queue that a thread which works for no executor has of its own.

@@ -15,12 +15,17 @@ pub(super) const MAX_EXECUTORS: usize = 1024;
 const GET_TASK: &str = ".ThreadPoolExecutor.getTask";
 /// Where the thread of a `java.util.Timer` waits for one, and calls those that are due.
 const TIMER_LOOP: &str = "java.util.TimerThread.mainLoop";
+/// Where the thread of a `ForkJoinPool` begins, and where it runs a task: what it does elsewhere is to look for one.
+const FORK_JOIN: &str = "java.util.concurrent.ForkJoinWorkerThread.run";
+const FORK_JOIN_TASK: &str = "java.util.concurrent.ForkJoinTask.doExec";
 
 /// Whether a thread of an executor, or of a `Timer`, waits for something to do.
 fn is_idle(thread: &Thread) -> bool {
     let timer = thread.frames.iter().position(|frame| frame.frame.name == TIMER_LOOP);
     let waits = |frame: &StackFrame| frame.frame.name.starts_with("java.lang.Object.wait");
-    thread.is_in(GET_TASK) || timer.is_some_and(|at| thread.frames.iter().take(at).all(waits))
+    thread.is_in(GET_TASK)
+        || thread.is_in(FORK_JOIN) && !thread.is_in(FORK_JOIN_TASK)
+        || timer.is_some_and(|at| thread.frames.iter().take(at).all(waits))
 }
 
 /// Executors by their threads.
@@ -59,4 +64,26 @@ pub(super) fn executors(
         })
     };
     all.into_values().filter_map(look).take(MAX_EXECUTORS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stack::{Frame, Kind};
+
+    fn thread(methods: &[&str]) -> Thread {
+        let frame =
+            |method: &&str| StackFrame { frame: Frame::named(Kind::Compiled, (*method).to_owned()), native: false };
+        Thread { frames: methods.iter().map(frame).collect(), ..Thread::default() }
+    }
+
+    #[test]
+    fn a_worker_of_a_fork_join_pool_is_idle_while_it_runs_no_task() {
+        let pool = "java.util.concurrent.ForkJoinPool.awaitWork";
+        assert!(is_idle(&thread(&[pool, FORK_JOIN])));
+        let helps = [pool, "com.shop.Main.lambda$main$0", FORK_JOIN_TASK, FORK_JOIN];
+        assert!(!is_idle(&thread(&helps)), "who waits within a task has something to do");
+        assert!(!is_idle(&thread(&[pool])), "no worker");
+        assert!(!is_idle(&thread(&[])), "one that runs has no frames");
+    }
 }
