@@ -1,7 +1,7 @@
 /*
- * incident: Thumbnails are asked of a slow converter in a work-stealing pool of two, and more uploads come than it gets done.
- * names: executor-backlog|slow-peer Thumbnails.
- * jfr: jdk.SocketRead Thumbnails
+ * incident: Pictures are scaled by a slow converter, asked from a work-stealing pool of two, and more uploads come than it gets done.
+ * names: executor-backlog|slow-peer PictureScaler.
+ * jfr: jdk.SocketRead PictureScaler
  */
 package com.acme.gallery;
 
@@ -18,11 +18,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-public final class Thumbnails {
+public final class PictureScaler {
     private final ExecutorService pool = Executors.newWorkStealingPool(2);
     private final int port;
 
-    Thumbnails(int port) {
+    PictureScaler(int port) {
         this.port = port;
     }
 
@@ -41,10 +41,10 @@ public final class Thumbnails {
 
     public static void main(String[] args) throws Exception {
         Process converter = Incident.child(Converter.class);
-        Thumbnails thumbnails = new Thumbnails(new Scanner(converter.getInputStream()).nextInt());
+        PictureScaler scaler = new PictureScaler(new Scanner(converter.getInputStream()).nextInt());
         Incident.start("uploads", () -> {
             for (int picture = 0; ; picture++) {
-                thumbnails.upload(picture);
+                scaler.upload(picture);
                 Incident.sleep(50);
             }
         });
