@@ -257,3 +257,41 @@ fn virtual_threads_that_are_not_mounted_are_told_as_the_jvm_tells_of_them() -> R
     }
     Ok(())
 }
+
+/// Queues as the dump has them: what waits, the field, and for how many threads.
+fn queues(jvm: &Jvm) -> Result<Vec<(u64, Option<String>, usize)>> {
+    let dump: Value = serde_json::from_str(&jtrace::succeed(&["threads", &jvm.pid().to_string(), "--json"])?.stdout)?;
+    let queue = |queue: &Value| {
+        let queued = queue["queued"].as_u64().context("no number")?;
+        let threads = queue["threads"].as_array().context("no threads")?;
+        Ok((queued, queue["field"].as_str().map(str::to_owned), threads.len()))
+    };
+    dump["queues"].as_array().context("no queues")?.iter().map(queue).collect()
+}
+
+#[test]
+fn what_waits_in_queues_is_told_the_fullest_first() -> Result<()> {
+    let own = |queued, field: &str| (queued, Some(field.to_owned()), 1);
+    let expected = [
+        ("ForkJoin", vec![(7, None, 2), (3, None, 1)]),
+        (
+            "OwnQueues",
+            vec![
+                own(17, "java.util.concurrent.PriorityBlockingQueue"),
+                own(13, "OwnQueues$Depot.belt"),
+                own(11, "OwnQueues$Task.parcels"),
+                own(7, "OwnQueues$Base.letters"),
+                own(5, "OwnQueues$Reaper.dead"),
+            ],
+        ),
+    ];
+    for jdk in jdk::builds()? {
+        for (program, expected) in &expected {
+            let mut jvm = Launch::new(&jdk, "threads", program).start()?;
+            let found = queues(&jvm)?;
+            jvm.finish()?;
+            ensure!(found == *expected, "{found:?} in {program} on {}", jdk.home.display());
+        }
+    }
+    Ok(())
+}

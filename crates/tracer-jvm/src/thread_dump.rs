@@ -5,6 +5,7 @@
 
 mod deadlock;
 mod groups;
+mod queues;
 mod read;
 mod room;
 mod text;
@@ -17,6 +18,7 @@ use serde::Serialize;
 pub use self::{
     deadlock::deadlocks,
     groups::groups,
+    queues::{WaitingQueue, queues},
     read::{Error, ThreadReader, read},
     text::write as write_text,
     unmounted::{Unmounted, UnmountedGroup, UnmountedOwner},
@@ -45,6 +47,8 @@ pub struct ThreadDump {
     pub unmounted: Option<Unmounted>,
     /// Threads that wait for each other in a circle, by their kernel ids.
     pub deadlocks: Vec<Vec<u32>>,
+    /// Queues in which something waits for some of the threads, the fullest first.
+    pub queues: Vec<WaitingQueue>,
     /// What could not be read, and why.
     pub missing: Vec<String>,
 }

@@ -89,13 +89,9 @@ pub(super) fn backlog(evidence: &Evidence<'_>) -> Option<Finding> {
         severity: if grows || queued >= threads as f64 { Severity::Warning } else { Severity::Info },
         score: (60.0 * queued).min(5_000.0),
         title: format!(
-            "{queued:.1} tasks on average wait in the queue of `{}`{growth}: {} busy at {}{what}",
+            "{queued:.1} tasks on average wait in the queue of `{}`{growth}: {} {}{what}",
             row.text("pattern"),
-            if threads == 1 {
-                "its thread is".to_owned()
-            } else {
-                format!("all {} threads are", format::count(threads))
-            },
+            all_are_busy(threads, row.number("at_site")),
             place(&row)
         ),
         shown_in: "threads.executors",
@@ -119,6 +115,19 @@ pub(super) fn backlog(evidence: &Evidence<'_>) -> Option<Finding> {
             row.explain_call("site")
         ),
     })
+}
+
+/// So much of all threads are all: one that runs meanwhile has no place.
+const NEARLY_ALL: f64 = 0.9;
+
+/// That all threads are busy, and how many of them at a place.
+fn all_are_busy(threads: u64, at_site: Option<f64>) -> String {
+    let all = format::count(threads);
+    match at_site.filter(|at_site| *at_site < NEARLY_ALL * threads as f64) {
+        _ if threads == 1 => "its thread is busy at".to_owned(),
+        Some(at_site) => format!("all {all} threads are busy, {at_site:.1} of them at"),
+        None => format!("all {all} threads are busy at"),
+    }
 }
 
 /// How many tasks get done, and how long each waits and works.
@@ -173,6 +182,13 @@ mod tests {
         assert_eq!(executor(1.2, [1, 2], 8, 0).said(backlog).0, Severity::Info);
         assert!(executor(6.0, [6, 6], 2, 0).ask(backlog).is_none(), "a burst");
         assert!(executor(0.5, [0, 1], 6, 0).ask(backlog).is_none());
+    }
+
+    #[test]
+    fn threads_that_are_busy_elsewhere_are_not_said_to_be_there() {
+        assert_eq!(all_are_busy(8, Some(6.25)), "all 8 threads are busy, 6.2 of them at");
+        assert_eq!(all_are_busy(8, Some(7.5)), "all 8 threads are busy at");
+        assert_eq!(all_are_busy(1, Some(0.5)), "its thread is busy at");
     }
 
     #[test]

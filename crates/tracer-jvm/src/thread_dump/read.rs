@@ -9,7 +9,9 @@ use std::{
 };
 
 use self::waits::Known;
-use super::{Carried, Thread, ThreadDump, Unmounted, UnmountedGroup, deadlocks, room::Room, unmounted::Grouping};
+use super::{
+    Carried, Thread, ThreadDump, Unmounted, UnmountedGroup, deadlocks, queues, room::Room, unmounted::Grouping,
+};
 use crate::{
     item::{look::Waits, redaction::Redaction},
     jvm::{
@@ -37,8 +39,13 @@ const JOIN: &str = "java.lang.Thread.join";
 const MAX_ASKED: usize = 1 << 20;
 
 /// Where the threads of executors, and those of timers, begin their work.
-const WORKERS: [&str; 3] =
-    [".ThreadPoolExecutor$Worker.run", "java.util.concurrent.ForkJoinWorkerThread.run", "java.util.TimerThread.run"];
+const WORKERS: [&str; 5] = [
+    ".ThreadPoolExecutor$Worker.run",
+    ".QueuedThreadPool$Runner.run",
+    ".EnhancedQueueExecutor$ThreadBody.run",
+    "java.util.concurrent.ForkJoinWorkerThread.run",
+    "java.util.TimerThread.run",
+];
 
 /// Why there is no dump.
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +84,7 @@ pub fn read(jvm: &Jvm, redacted: bool) -> Result<ThreadDump, Error> {
             .duration_since(SystemTime::UNIX_EPOCH)
             .map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
         deadlocks: deadlocks(&threads),
+        queues: queues(&threads),
         threads,
         unmounted,
         missing: reader.missing,

@@ -5,7 +5,7 @@ use std::{
     io::{self, Write},
 };
 
-use super::{StackFrame, Thread, ThreadDump, Unmounted, UnmountedGroup, groups};
+use super::{StackFrame, Thread, ThreadDump, Unmounted, UnmountedGroup, WaitingQueue, groups};
 use crate::{
     item::look::Waits,
     text::{column::wall_clock, escape, format},
@@ -13,10 +13,12 @@ use crate::{
 
 /// Most names that are shown of threads with the same stack.
 const MAX_NAMES: usize = 8;
+/// Most queues that are shown.
+const MAX_QUEUES: usize = 20;
 
 /// Writes it. `each` shows every thread, and not only one of those that do the same.
 pub fn write(dump: &ThreadDump, each: bool, out: &mut impl Write) -> io::Result<()> {
-    let ThreadDump { pid, jvm, at_ms, took, threads, unmounted, deadlocks, missing } = dump;
+    let ThreadDump { pid, jvm, at_ms, took, threads, unmounted, deadlocks, queues, missing } = dump;
     let took = format::duration(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
     let count = format::plural(threads.len() as u64, "thread", "threads");
     writeln!(
@@ -32,6 +34,7 @@ pub fn write(dump: &ThreadDump, each: bool, out: &mut impl Write) -> io::Result<
     for circle in deadlocks {
         deadlock(circle, &names, out)?;
     }
+    waiting(queues, &names, out)?;
     for group in groups(threads, each) {
         writeln!(out)?;
         if let Some((first, others)) = group.split_first() {
@@ -121,6 +124,25 @@ fn deadlock(circle: &[u32], names: &HashMap<u32, &Thread>, out: &mut impl Write)
         writeln!(out, "  \"{}\" (nid={tid}) {waits}", escape::terminal(&thread.name))?;
     }
     Ok(())
+}
+
+/// What waits in queues, and for whom.
+fn waiting(queues: &[WaitingQueue], names: &HashMap<u32, &Thread>, out: &mut impl Write) -> io::Result<()> {
+    if !queues.is_empty() {
+        writeln!(out, "\nQUEUED for threads below:")?;
+    }
+    for WaitingQueue { queued, field, threads } in queues.iter().take(MAX_QUEUES) {
+        let what = match field {
+            Some(field) => format!("{} in {}", format::count(*queued), escape::terminal(field)),
+            None => format::plural(*queued, "task", "tasks"),
+        };
+        let threads: Vec<&Thread> = threads.iter().filter_map(|tid| names.get(tid).copied()).collect();
+        writeln!(out, "  {what}, for {}", listed(&threads))?;
+    }
+    match queues.len().saturating_sub(MAX_QUEUES) {
+        0 => Ok(()),
+        more => writeln!(out, "  … and {}", format::plural(more as u64, "further queue", "further queues")),
+    }
 }
 
 fn thread(thread: &Thread, others: &[&Thread], names: &HashMap<u32, &Thread>, out: &mut impl Write) -> io::Result<()> {
@@ -221,6 +243,7 @@ mod tests {
 
     use super::*;
     use crate::{
+        jvm::java_threads::{Executor, OwnQueue},
         stack::{Frame, Kind},
         thread_dump::Carried,
     };
@@ -256,7 +279,12 @@ mod tests {
         });
         let call = Waits::SystemCall { call: "read".to_owned(), on: Some("a pipe".to_owned()), held_back: false };
         threads.push(thread(21, "reader", Some(call)));
+        for thread in &mut threads[2..6] {
+            thread.executor = Some(Executor { address: 1, queued: 4711, completed: None, completed_here: 0 });
+        }
+        threads[1].queue = Some(OwnQueue { address: 2, field: "Cart.\u{1b}[mparts".to_owned(), queued: 1 });
         let deadlocks = crate::thread_dump::deadlocks(&threads);
+        let queues = crate::thread_dump::queues(&threads);
         let (jvm, took) = ("OpenJDK 17".to_owned(), Duration::from_millis(12));
         let dump = ThreadDump {
             pid: 4711,
@@ -266,6 +294,7 @@ mod tests {
             threads,
             unmounted: None,
             deadlocks,
+            queues,
             missing: vec!["names".to_owned()],
         };
         let mut text = Vec::new();

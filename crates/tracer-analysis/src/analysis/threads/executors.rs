@@ -49,8 +49,15 @@ struct Seen {
     rounds: u64,
     /// How most of its busy threads came to their place, when that was seen last.
     callers: Option<String>,
-    /// What busy threads did then, by how often.
-    places: HashMap<(String, String), u64>,
+    /// What most busy threads did then.
+    places: HashMap<(String, String), AtPlace>,
+}
+
+/// How often most busy threads were at a place, and how many, in all of these looks.
+#[derive(Debug, Default)]
+struct AtPlace {
+    looks: u64,
+    threads: u64,
 }
 
 impl Seen {
@@ -79,12 +86,15 @@ impl Seen {
         self.stuck = if is_stuck { self.stuck + 1 } else { 0 };
         let place = (site::label(stacks, stack), why.map(|(_, what)| what).unwrap_or_default());
         let needed = *bytes + place.0.len() + place.1.len();
-        if let Some(times) = self.places.get_mut(&place) {
-            *times += 1;
-        } else if self.places.len() < PLACES && needed <= PLACE_BYTES {
-            self.places.insert(place, 1);
+        if !self.places.contains_key(&place) {
+            if self.places.len() >= PLACES || needed > PLACE_BYTES {
+                return;
+            }
             *bytes = needed;
         }
+        let at = self.places.entry(place).or_default();
+        at.looks += 1;
+        at.threads += alike;
     }
 
     /// What all executors of these names have got done by now. Where one is gone, or new, nobody knows.
@@ -110,8 +120,8 @@ impl Seen {
         self.per_s().map_or(Cell::Missing, |per_s| format::whole(average / per_s * 1e9).into())
     }
 
-    fn place(&self) -> Option<&(String, String)> {
-        self.places.iter().max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0))).map(|(place, _)| place)
+    fn place(&self) -> Option<(&(String, String), &AtPlace)> {
+        self.places.iter().max_by(|a, b| a.1.looks.cmp(&b.1.looks).then(b.0.cmp(a.0)))
     }
 }
 
@@ -143,7 +153,9 @@ impl Executors {
         waited.sort_by(|a, b| b.1.queued.cmp(&a.1.queued).then(a.0.cmp(b.0)));
         let row = |(names, seen): (&String, &Seen)| {
             let average = |sum: u64| (sum as f64 / seen.looks.max(1) as f64).into();
-            let (place, what) = seen.place().cloned().unzip();
+            let (place, at) = seen.place().unzip();
+            let (place, what) = place.cloned().unzip();
+            let at_site = at.map(|at| at.threads as f64 / at.looks as f64);
             let text = |text: Option<String>| text.filter(|text| !text.is_empty()).map_or(Cell::Missing, Into::into);
             vec![
                 names.clone().into(),
@@ -162,6 +174,7 @@ impl Executors {
                 seen.time_ns(seen.queued),
                 seen.time_ns(seen.busy),
                 text(seen.callers.clone()),
+                at_site.map_or(Cell::Missing, Into::into),
             ]
         };
         Shape::Table(Table {
@@ -184,6 +197,7 @@ impl Executors {
                 column("queue_ns", "In the queue", Unit::Ns),
                 column("work_ns", "At work", Unit::Ns),
                 column("callers", "From", Unit::Text),
+                column("at_site", "At that place", Unit::Count),
             ],
             rows: waited.into_iter().take(ROWS).map(row).collect(),
         })
@@ -229,6 +243,7 @@ mod tests {
         assert_eq!(row[4..10], [6_u64, 0, 6, 4, 2, 0].map(Cell::from));
         assert_eq!(row[10..12], ["a.Mail.send:9".into(), Cell::Missing]);
         assert_eq!(row[12..15], [Cell::Missing, Cell::Missing, Cell::Missing], "it counts none");
+        assert_eq!(row[16], 2.0.into());
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! The executor (`ThreadPoolExecutor`, `ForkJoinPool`, or a `java.util.Timer`) for which a thread works, and how many tasks wait in its queue: read from
-//! the thread's task, which is the executor's `Worker`, by the names of fields; and how many tasks both have got done.
+//! The executor for which a thread works (`ThreadPoolExecutor`, `ForkJoinPool`, that of Jetty or of JBoss, or a `java.util.Timer`), and how many
+//! tasks wait in its queue: read from the thread's task, which is the executor's worker, by the names of fields; and how many tasks both have
+//! got done.
 //!
 //! What has no count that can be read has none here. A `SynchronousQueue` keeps nothing. The queue of a scheduled executor keeps what is
 //! to be done later, as that of a timer does, so there only tasks count that are late.
@@ -14,16 +15,30 @@ use crate::{
     jvm::peek::Peek,
 };
 
-/// Other libraries have an executor of the same shape under the same name.
-const WORKER: &str = ".ThreadPoolExecutor$Worker";
+/// Where an executor says what waits.
+enum Waiting {
+    /// In the queue of this field.
+    In(&'static str),
+    /// In its own field: a number of 64 bits, whose lower half it is. The upper one is how much may wait.
+    Itself(&'static str),
+}
+
+/// Executors by the class of a worker, which is an inner one of theirs: how its name ends. Other libraries have one of the first's shape under
+/// the same name. The others are of Jetty and of JBoss.
+const WORKERS: [(&str, Waiting); 3] = [
+    (".ThreadPoolExecutor$Worker", Waiting::In("workQueue")),
+    (".QueuedThreadPool$Runner", Waiting::In("_jobs")),
+    (".EnhancedQueueExecutor$ThreadBody", Waiting::Itself("queueSize")),
+];
 /// Queues, by the class that has the count, with the field that is it: a number, or an `AtomicInteger` with one.
-const COUNTS: [(&str, &str); 5] = [
+const COUNTS: [(&str, &str); 6] = [
     ("java.util.concurrent.LinkedBlockingQueue", "count"),
     ("java.util.concurrent.ArrayBlockingQueue", "count"),
     ("java.util.concurrent.LinkedBlockingDeque", "count"),
     ("java.util.concurrent.PriorityBlockingQueue", "size"),
     // A number of 64 bits, of which the lower half is enough.
     ("java.lang.ref.ReferenceQueue", "queueLength"),
+    ("org.eclipse.jetty.util.BlockingArrayQueue", "_size"),
 ];
 
 /// A queue that keeps nothing.
@@ -72,18 +87,23 @@ impl Executor {
         // Where the thread has an object for what only platform threads have, the task is in that, under another name.
         let task = fields.reference(reader, held, if held == thread { "target" } else { "task" })?;
         let (class, _) = reader.class(reader.klass(task)?)?;
-        if !class.ends_with(WORKER) {
-            return None;
-        }
+        let (_, waiting) = WORKERS.iter().find(|(worker, _)| class.ends_with(worker))?;
         let address = fields.reference(reader, task, "this$0")?;
-        let queue = fields.reference(reader, address, "workQueue")?;
-        let queued = count(fields, reader, queue)
-            .or_else(|| late(fields, reader, queue, now_ns()))
-            .or_else(|| is_empty_always(reader, queue).then_some(0))?;
+        let queued = match waiting {
+            Waiting::In(field) => queued(fields, reader, fields.reference(reader, address, field)?)?,
+            Waiting::Itself(field) => fields.long(reader, address, field)? & u64::from(u32::MAX >> 1),
+        };
         let completed = fields.long(reader, address, "completedTaskCount");
         let completed_here = fields.long(reader, task, "completedTasks").unwrap_or(0);
         Some(Self { address, queued, completed, completed_here })
     }
+}
+
+/// What waits in the queue of an executor.
+fn queued<P: Peek>(fields: &NamedFields, reader: &Reader<'_, P>, queue: u64) -> Option<u64> {
+    count(fields, reader, queue)
+        .or_else(|| late(fields, reader, queue, now_ns()))
+        .or_else(|| is_empty_always(reader, queue).then_some(0))
 }
 
 /// Whether a queue hands tasks over and keeps none.
@@ -145,4 +165,100 @@ fn now_ms() -> i64 {
 /// `System.nanoTime` of HotSpot on Linux: the same clock in all processes, unless a time namespace shifts it.
 fn now_ns() -> i64 {
     clock::read_ns(ClockId::Monotonic).cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{
+            reader::Classes,
+            virtual_threads::tests::{METADATA, PLACES},
+        },
+        *,
+    };
+    use crate::{
+        fuzz::{self, Metered},
+        jvm::{metadata::Field, peek::copy::Copy},
+    };
+
+    /// `Klass*`s: of a thread and its holder, and of a worker, an executor, a queue and a counter.
+    const THREAD: u64 = 0x5000;
+    const HOLDER: u64 = 0x5100;
+    const WORKER: u64 = 0x5200;
+    const EXECUTOR: u64 = 0x5300;
+    const QUEUE: u64 = 0x5400;
+    const COUNTER: u64 = 0x5500;
+    const KLASSES: [u64; 6] = [THREAD, HOLDER, WORKER, EXECUTOR, QUEUE, COUNTER];
+    /// Where each object has its one field, and the objects.
+    const FIELD: u64 = 0x10;
+    const OBJECTS: u64 = 0x10_0000;
+
+    fn at(number: u64) -> u64 {
+        OBJECTS + number * 0x80
+    }
+
+    /// What leads from a thread to the number in an executor's queue, each by its one field.
+    fn memory(queued: u64, is_in_executor: bool) -> Copy {
+        let mut copy = Copy::default();
+        for (number, klass) in (0..).zip(KLASSES) {
+            copy.write(at(number), &[0; 0x80]);
+            copy.write_u32(at(number) + 8, u32::try_from(klass).unwrap());
+            copy.write_u32(at(number) + FIELD, u32::try_from(at(number + 1)).unwrap());
+        }
+        copy.write_u32(at(0) + u64::from(PLACES.holder.unwrap()), u32::try_from(at(1)).unwrap());
+        copy.write(at(if is_in_executor { 3 } else { 5 }) + FIELD, &queued.to_le_bytes());
+        copy
+    }
+
+    /// What is read of a worker of this class, whose executor has a queue of this one.
+    fn found(memory: &impl Peek, worker: &str, queue: &str) -> Option<Executor> {
+        let field = |klass, name: &'static str, is_reference| {
+            (klass, name, Field { name: name.to_owned(), is_reference, is_static: false, offset: FIELD })
+        };
+        let known = [
+            field(HOLDER, "task", true),
+            field(WORKER, "this$0", true),
+            field(EXECUTOR, "workQueue", true),
+            field(EXECUTOR, "_jobs", true),
+            field(EXECUTOR, "queueSize", false),
+            field(QUEUE, "count", true),
+            field(QUEUE, "_size", true),
+            field(COUNTER, "value", false),
+        ];
+        let names = ["java.lang.Thread", "java.lang.Thread$FieldHolder", worker, "Pool", queue, "Counter"];
+        let named: Vec<(u64, &str)> = KLASSES.into_iter().zip(names).collect();
+        let (fields, classes) = (NamedFields::with(known.to_vec()), Classes::with(&named));
+        let reader = Reader { memory, metadata: &METADATA, places: &PLACES, classes: &classes };
+        Executor::of(&fields, &reader, &ForkJoinPools::default(), at(0))
+    }
+
+    const OF_JDK: [&str; 2] =
+        ["java.util.concurrent.ThreadPoolExecutor$Worker", "java.util.concurrent.LinkedBlockingQueue"];
+    const OF_JETTY: [&str; 2] =
+        ["org.eclipse.jetty.util.thread.QueuedThreadPool$Runner", "org.eclipse.jetty.util.BlockingArrayQueue"];
+    const OF_JBOSS: [&str; 2] = ["org.jboss.threads.EnhancedQueueExecutor$ThreadBody", "none"];
+
+    #[test]
+    fn what_waits_is_read_where_each_executor_says_it() {
+        let told = |memory: &Copy, [worker, queue]: [&str; 2]| {
+            found(memory, worker, queue).map(|executor| (executor.address, executor.queued))
+        };
+        assert_eq!(told(&memory(7, false), OF_JDK), Some((at(3), 7)));
+        assert_eq!(told(&memory(7, false), OF_JETTY), Some((at(3), 7)));
+        assert_eq!(told(&memory(0x7fff_ffff_0000_0009, true), OF_JBOSS), Some((at(3), 9)), "of as many as may wait");
+        assert_eq!(told(&memory(7, false), ["com.shop.Mailer", "none"]), None);
+        assert_eq!(told(&memory(7, false), [OF_JDK[0], "com.shop.Heap"]), None, "nobody knows how much is in it");
+        assert_eq!(told(&memory(u64::MAX, false), OF_JDK), None, "no count is below zero");
+    }
+
+    #[test]
+    fn fuzz_executors() {
+        let sound = [memory(7, false), memory(7, true)];
+        fuzz::each("executors", 1 << 20, |dice| {
+            let [worker, queue] = dice.pick(&[OF_JDK, OF_JETTY, OF_JBOSS]);
+            let mut copy = sound[dice.below(2)].clone();
+            fuzz::damage(dice, &mut copy);
+            let _: Option<Executor> = found(&Metered::new(copy, 1 << 20), worker, queue);
+        });
+    }
 }

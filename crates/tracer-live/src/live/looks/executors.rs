@@ -6,13 +6,19 @@ use super::since::Since;
 use crate::{
     event::StackId,
     item::look::ExecutorLook,
+    text::class_name::is_of_jdk,
     thread_dump::{StackFrame, Thread},
 };
 
 /// Most executors of a look.
 pub(super) const MAX_EXECUTORS: usize = 1024;
-/// Where a thread of an executor waits for a task.
-const GET_TASK: &str = ".ThreadPoolExecutor.getTask";
+/// Where a thread of an executor waits for a task, and one of Jetty's and of JBoss's.
+const GET_TASK: [&str; 4] = [
+    ".ThreadPoolExecutor.getTask",
+    ".EnhancedQueueExecutor$PoolThreadNode.park",
+    "org.eclipse.jetty.util.BlockingArrayQueue.poll",
+    "org.eclipse.jetty.util.BlockingArrayQueue.take",
+];
 /// Where the thread of a `java.util.Timer` waits for one, and calls those that are due.
 const TIMER_LOOP: &str = "java.util.TimerThread.mainLoop";
 /// Where the thread of a `ForkJoinPool` begins, and where it runs a task: what it does elsewhere is to look for one.
@@ -23,9 +29,16 @@ const FORK_JOIN_TASK: &str = "java.util.concurrent.ForkJoinTask.doExec";
 fn is_idle(thread: &Thread) -> bool {
     let timer = thread.frames.iter().position(|frame| frame.frame.name == TIMER_LOOP);
     let waits = |frame: &StackFrame| frame.frame.name.starts_with("java.lang.Object.wait");
-    thread.is_in(GET_TASK)
+    GET_TASK.iter().any(|method| thread.is_in(method))
         || thread.is_in(FORK_JOIN) && !thread.is_in(FORK_JOIN_TASK)
         || timer.is_some_and(|at| thread.frames.iter().take(at).all(waits))
+}
+
+/// What the innermost method of the program does: its frame, and those below. How it came to be called may differ from thread to thread.
+fn place(thread: &Thread) -> &[StackFrame] {
+    let is_program = |frame: &StackFrame| frame.frame.class.as_deref().is_some_and(|class| !is_of_jdk(class));
+    let end = thread.frames.iter().position(is_program).map_or(thread.frames.len(), |at| at + 1);
+    thread.frames.get(..end).unwrap_or_default()
 }
 
 /// Executors by their threads.
@@ -45,7 +58,7 @@ pub(super) fn executors(
         let (idle, busy): (Vec<&Thread>, Vec<&Thread>) = members.iter().partition(|thread| is_idle(thread));
         let mut alike = HashMap::<_, Vec<&Thread>>::new();
         for thread in busy.into_iter().filter(|thread| !thread.frames.is_empty()) {
-            alike.entry(&thread.frames).or_default().push(thread);
+            alike.entry(place(thread)).or_default().push(thread);
         }
         let most = alike.into_values().max_by_key(Vec::len);
         let waits = most.as_ref().and_then(|most| most.first()?.waits.clone());
