@@ -7,6 +7,7 @@
 
 pub mod attach;
 mod batch;
+mod bpf_object;
 pub mod calibrate;
 pub mod census;
 pub mod clock;

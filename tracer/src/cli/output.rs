@@ -5,25 +5,27 @@
 
 mod choice;
 mod kept;
+mod names;
 mod place;
 mod shown;
 
 use std::{
-    ffi::{OsStr, OsString},
     fs::{self, File},
     io::{self, BufWriter, Write as _},
-    os::unix::ffi::{OsStrExt as _, OsStringExt as _},
+    os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
 };
 
 pub(super) use self::{
     choice::profiles_of_both,
     kept::latest,
+    names::{Format, expand},
     shown::{ALL_OF_THE_LATEST, all_of, print, print_json, print_text},
 };
 use self::{
     choice::{histogram as choose_histogram, profile as choose_profile},
     kept::Kept,
+    names::{Content, StackFormat, content},
     place::Place,
 };
 use super::{
@@ -33,95 +35,12 @@ use super::{
 use crate::{
     export::{Export, firefox, jfr::FlightRecorder, perfetto},
     item::{Item, Taken},
-    lens::Lens,
     report::Report,
     session::Session,
     source::recording::Recorder,
     text::escape,
     view::{Lines, callgrind, dot, folded, hgrm, html, json, ndjson, pprof, speedscope, svg, text},
 };
-
-/// Format of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
-    Text,
-    Json,
-    Ndjson,
-    Html,
-}
-
-/// Format of the stacks of one section.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum StackFormat {
-    Folded,
-    Svg,
-    Pprof,
-    Speedscope,
-    Dot,
-    Callgrind,
-}
-
-impl StackFormat {
-    /// Whose stacks are written where nobody says it: the first of these that has any. A graph is best of all calls.
-    const fn usual(self) -> &'static [Lens] {
-        match self {
-            Self::Folded | Self::Svg | Self::Pprof | Self::Speedscope => &[
-                Lens::Cpu,
-                Lens::Wall,
-                Lens::Offcpu,
-                Lens::Locks,
-                Lens::Alloc,
-                Lens::Exceptions,
-                Lens::Calls,
-                Lens::Methods,
-                Lens::Jni,
-            ],
-            Self::Dot | Self::Callgrind => &[
-                Lens::Calls,
-                Lens::Cpu,
-                Lens::Wall,
-                Lens::Offcpu,
-                Lens::Locks,
-                Lens::Alloc,
-                Lens::Exceptions,
-                Lens::Methods,
-                Lens::Jni,
-            ],
-        }
-    }
-}
-
-/// What the name of a file says about what is in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Content {
-    Report(Format),
-    Stacks(StackFormat),
-    Distribution,
-    Recording,
-    Flight,
-    Perfetto,
-    Firefox,
-}
-
-/// Extensions and what they stand for. The first that a name ends in counts.
-const EXTENSIONS: &[(&str, Content)] = &[
-    (".firefox.json.gz", Content::Firefox),
-    (".speedscope.json", Content::Stacks(StackFormat::Speedscope)),
-    (".json", Content::Report(Format::Json)),
-    (".ndjson", Content::Report(Format::Ndjson)),
-    (".txt", Content::Report(Format::Text)),
-    (".html", Content::Report(Format::Html)),
-    (".folded", Content::Stacks(StackFormat::Folded)),
-    (".svg", Content::Stacks(StackFormat::Svg)),
-    (".dot", Content::Stacks(StackFormat::Dot)),
-    (".callgrind", Content::Stacks(StackFormat::Callgrind)),
-    (".callgrind.out", Content::Stacks(StackFormat::Callgrind)),
-    (".hgrm", Content::Distribution),
-    (".pb.gz", Content::Stacks(StackFormat::Pprof)),
-    (".jfr", Content::Flight),
-    (".perfetto-trace", Content::Perfetto),
-    (".jtrace", Content::Recording),
-];
 
 /// A file that gets the report, or stacks of it, at the end.
 struct ReportFile<F> {
@@ -335,50 +254,6 @@ pub(super) fn write(
         Format::Ndjson => ndjson::write(report, out),
         Format::Html => html::write(report, out),
     }
-}
-
-/// What is to go into a file of this name.
-fn content(path: &Path) -> Result<Content, Failure> {
-    let name = path.file_name().map_or(&[][..], OsStr::as_bytes);
-    // A name that is nothing but an extension has none, nor one that would be taken for a report.
-    let ends_in = |extension: &str| name.len() > extension.len() && name.ends_with(extension.as_bytes());
-    let is_unpacked = ends_in(".firefox.json");
-    let found =
-        EXTENSIONS.iter().find(|(extension, _)| ends_in(extension) && !is_unpacked).map(|(_, content)| *content);
-    found.ok_or_else(|| {
-        let extensions: Vec<_> = EXTENSIONS.iter().map(|(extension, _)| *extension).collect();
-        Failure::usage(
-            format!("the extension of {} names no format", path.display()),
-            format!("use one of {}", extensions.join(", ")),
-        )
-    })
-}
-
-/// Fills in `%p`, `%t` and `%h`.
-pub(super) fn expand(path: &Path, pid: u32) -> PathBuf {
-    let mut out = Vec::new();
-    let mut bytes = path.as_os_str().as_bytes().iter().copied();
-    while let Some(byte) = bytes.next() {
-        if byte != b'%' {
-            out.push(byte);
-            continue;
-        }
-        match bytes.next() {
-            Some(b'p') => out.extend_from_slice(pid.to_string().as_bytes()),
-            Some(b't') => out.extend_from_slice(time_stamp().as_bytes()),
-            Some(b'h') => out.extend_from_slice(rustix::system::uname().nodename().to_bytes()),
-            Some(b'%') | None => out.push(b'%'),
-            Some(other) => out.extend_from_slice(&[b'%', other]),
-        }
-    }
-    PathBuf::from(OsString::from_vec(out))
-}
-
-/// `20261121T023456Z`.
-fn time_stamp() -> String {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let wall = crate::text::column::wall_clock(u64::try_from(since.as_millis()).unwrap_or(u64::MAX));
-    wall.chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
 /// Writes a file that is whole at any moment, in the place of what has its name.

@@ -9,6 +9,7 @@ mod holder;
 mod lent;
 mod looks;
 mod owned;
+mod rows;
 mod section;
 mod table;
 
@@ -19,10 +20,9 @@ use super::{
     pairing::Open,
     profile::Amounts,
     protocols::order::Order,
-    row_steps::Timed,
     scaled::scaled,
     steps::Steps,
-    table::{FastSet, Keyed, Merge},
+    table::{FastSet, Keyed},
 };
 use crate::{
     event::{Edge, Event, Holder, MonitorAction, NameId, NoHolder, Payload, StackId, Tid},
@@ -33,6 +33,7 @@ use holder::{Doing, Holders, Stretch};
 use lent::Lent;
 use looks::Looks;
 use owned::{Holding, Was};
+use rows::{Monitor, TimedRows, Waits};
 
 /// Most monitors, classes and threads with rows of their own.
 const ROWS: usize = 4096;
@@ -76,26 +77,6 @@ pub struct Locks {
     timed: TimedRows,
 }
 
-/// When the amounts of its tables' rows came.
-#[derive(Debug, Default)]
-struct TimedRows {
-    monitors: Timed<(NameId, u64)>,
-    threads: Timed<Tid>,
-    waiters: Timed<(NameId, StackId)>,
-    waits: Timed<NameId>,
-    parks: Timed<Tid>,
-}
-
-impl TimedRows {
-    fn start(&mut self, start_ns: u64) {
-        self.monitors.start(start_ns);
-        self.threads.start(start_ns);
-        self.waiters.start(start_ns);
-        self.waits.start(start_ns);
-        self.parks.start(start_ns);
-    }
-}
-
 /// A thread in a monitor since some time.
 #[derive(Clone, Copy, Debug)]
 struct Blocked {
@@ -106,40 +87,6 @@ struct Blocked {
     /// Who held the monitor then.
     holder: Holder,
     was: Was,
-}
-
-/// Contention of one monitor, or of all monitors of a class.
-#[derive(Clone, Copy, Debug, Default)]
-struct Monitor {
-    enters: u64,
-    durations: Durations,
-    threads: u64,
-    monitors: u64,
-}
-
-impl Merge for Monitor {
-    fn merge(&mut self, other: &Self) {
-        self.enters += other.enters;
-        self.durations.merge(&other.durations);
-        self.threads += other.threads;
-        self.monitors += other.monitors.max(1);
-    }
-}
-
-/// Waits and notifications of a class's monitors.
-#[derive(Clone, Copy, Debug, Default)]
-struct Waits {
-    begun: u64,
-    durations: Durations,
-    notifies: u64,
-}
-
-impl Merge for Waits {
-    fn merge(&mut self, other: &Self) {
-        self.begun += other.begun;
-        self.durations.merge(&other.durations);
-        self.notifies += other.notifies;
-    }
 }
 
 impl Default for Locks {

@@ -15,7 +15,7 @@ use aya::{
 
 use super::{
     Error,
-    load::{self, chain, map_fds},
+    bpf_object::{self, chain, map_fds},
     programs::ALL,
     stack_depth::Chain,
     verify::{Attaching, Code, Figures},
@@ -58,7 +58,7 @@ pub struct Verified {
 ///
 /// Minimum kernel: 5.16, which tells how much it walked through.
 pub fn verified(object: Option<&[u8]>) -> Result<Vec<Result<Verified, Error>>, Error> {
-    let own = object.is_none().then(load::object);
+    let own = object.is_none().then(bpf_object::bytes);
     let object = object.or(own.as_deref()).unwrap_or_default();
     let ebpf = EbpfLoader::new().load(object).map_err(|error| Error::Load(chain(&error)))?;
     let maps = map_fds(&ebpf);
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_programs_declare_both_licences() {
-        let object = load::object();
+        let object = bpf_object::bytes();
         let file = File::parse(&*object).expect("an ELF file");
         let licence = file.section_by_name("license").expect("its licence").data().expect("its text");
         assert_eq!(licence, b"Dual MIT/GPL\0");

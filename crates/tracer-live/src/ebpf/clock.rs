@@ -131,5 +131,5 @@ fn load_once(loaded: bool, load: impl FnOnce() -> Result<(), ProgramError>) -> i
 
 /// The error with its causes: the kernel's own word is the innermost.
 fn other(error: &ProgramError) -> io::Error {
-    io::Error::other(super::load::chain(error))
+    io::Error::other(super::bpf_object::chain(error))
 }

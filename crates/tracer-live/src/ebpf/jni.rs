@@ -15,7 +15,7 @@ use tracer_common::{
 
 use super::{
     Error,
-    load::{map_error, take},
+    bpf_object::{map_error, take},
     wire::{CallerValue, CountKeyValue, CountValue, JniDemandValue, JniThreadValue, SubjectValue},
 };
 use crate::jni::Function;

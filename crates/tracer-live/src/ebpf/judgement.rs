@@ -14,8 +14,9 @@ use tracer_common::{
 
 use super::{
     Error,
+    bpf_object::{chain, map_error},
     calibrate::own_place,
-    load::{Kernel, KernelOptions, Links, chain, map_error},
+    load::{Kernel, KernelOptions, Links},
     memory::{MIN_RING_BYTES, RingSize},
     wire::AnswerValue,
 };

@@ -1,9 +1,6 @@
 //! Loads the eBPF object: maps, programs, one ring buffer per CPU.
 
-use std::{
-    collections::HashMap,
-    os::fd::{AsFd as _, AsRawFd as _, RawFd},
-};
+use std::{collections::HashMap, os::fd::RawFd};
 
 use aya::{
     Ebpf, EbpfLoader, VerifierLogLevel,
@@ -24,6 +21,7 @@ use tracer_common::{
 
 use super::{
     Error,
+    bpf_object::{self, chain, map_error, map_fds, take, uprobe},
     clock::ClockOptions,
     descriptors,
     jni::{self, JniMaps},
@@ -34,17 +32,10 @@ use super::{
     unwind::{self, Unwinding},
     wire::{AwayValue, LayoutValue, SpecValue, StatsValue},
 };
-use crate::{packed::unpacked, probe::clock::Source};
-
-/// The object. The allocator aligns it as its parser wants it.
-pub(super) fn object() -> Vec<u8> {
-    unpacked(include_bytes!(concat!(env!("OUT_DIR"), "/tracer-ebpf.o.deflate")))
-}
+use crate::probe::clock::Source;
 
 /// Most bytes that pile up before the reader is woken: what it learns of methods and threads must not come late.
 const MAX_WAKEUP_BYTES: u32 = 256 << 10;
-/// Characters that are kept of the end of the kernel's reasons.
-const MAX_REASON_CHARS: usize = 600;
 
 /// How sites are attached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,7 +134,7 @@ impl Kernel {
         // One more, for the site at which jtrace measures what a trap costs.
         let per_cpu = PerCpu::of(most_cpus, sites + 1, tallying);
         descriptors::allow(most_cpus);
-        let object = object();
+        let object = bpf_object::bytes();
         let mut loader = EbpfLoader::new();
         for (map, entries) in jni::SIZED {
             loader.map_max_entries(map, if jni { u32::try_from(entries).unwrap_or(u32::MAX) } else { 1 });
@@ -373,52 +364,4 @@ fn sum(values: &PerCpuValues<StatsValue>) -> [u64; STATS_WORDS] {
         }
     }
     sum
-}
-
-pub(super) fn map_fds(ebpf: &Ebpf) -> HashMap<String, RawFd> {
-    ebpf.maps().filter_map(|(name, map)| Some((name.to_owned(), map_fd(map)?))).collect()
-}
-
-/// The kinds of maps that the object has; aya has no accessor over all of them.
-fn map_fd(map: &Map) -> Option<RawFd> {
-    match map {
-        Map::Array(data)
-        | Map::ArrayOfMaps(data)
-        | Map::PerCpuArray(data)
-        | Map::HashMap(data)
-        | Map::PerCpuHashMap(data)
-        | Map::LruHashMap(data)
-        | Map::ProgramArray(data)
-        | Map::RingBuf(data) => Some(data.fd().as_fd().as_raw_fd()),
-        _ => None,
-    }
-}
-
-pub(super) fn uprobe<'a>(ebpf: &'a mut Ebpf, name: &str) -> Result<&'a mut UProbe, Error> {
-    ebpf.program_mut(name)
-        .and_then(|program| program.try_into().ok())
-        .ok_or_else(|| Error::Load(format!("the object has no program `{name}`")))
-}
-
-pub(super) fn take(ebpf: &mut Ebpf, name: &str) -> Result<Map, Error> {
-    ebpf.take_map(name).ok_or_else(|| Error::Map { name: name.to_owned(), reason: "not in the object".to_owned() })
-}
-
-pub(super) fn map_error(name: &str, error: &dyn std::error::Error) -> Error {
-    Error::Map { name: name.to_owned(), reason: chain(error) }
-}
-
-/// An error with its causes on one line.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    // A verifier's log is long, and its end says why.
-    match text.char_indices().rev().nth(MAX_REASON_CHARS) {
-        Some((start, _)) => format!("... {}", &text[start..]),
-        None => text,
-    }
 }

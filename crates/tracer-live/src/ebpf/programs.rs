@@ -17,7 +17,8 @@ use tracer_common::{
 
 use super::{
     Error,
-    load::{Links, uprobe},
+    bpf_object::uprobe,
+    load::Links,
     multi, private_stack,
     verify::{Attaching, Code, Refusal},
 };

@@ -10,7 +10,7 @@ use aya_obj::generated::bpf_map_type;
 use rustix::event::epoll;
 use tracer_common::names::MAP_RINGS;
 
-use super::{Error, load::map_error, online::Online};
+use super::{Error, bpf_object::map_error, online::Online};
 
 /// The ring buffers of all CPUs behind one descriptor.
 pub struct Rings {

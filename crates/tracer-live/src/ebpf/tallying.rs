@@ -24,7 +24,7 @@ use tracer_common::{
 
 use super::{
     Error, batch,
-    load::{map_error, take},
+    bpf_object::{map_error, take},
     wire::{CellValue, ContextValue, DemandValue, FilterValue, SubjectValue},
 };
 

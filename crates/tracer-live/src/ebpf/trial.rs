@@ -2,8 +2,8 @@
 //! kernel is asked, and not its version.
 
 use super::{
-    Error, Refusal, calibrate,
-    load::{self, Kernel, KernelOptions},
+    Error, Refusal, bpf_object, calibrate,
+    load::{Kernel, KernelOptions},
     memory::{MIN_RING_BYTES, RingSize},
     programs::ALL,
     verify::{Attaching, Code},
@@ -32,7 +32,7 @@ impl Trial {
         let hit_cost_ps = calibrate::hit_cost_ps(&mut kernel, &mut rings)?;
         let why_single = kernel.programs().why_single().map(str::to_owned);
         let attaching = if why_single.is_none() { Attaching::Multi } else { Attaching::Singly };
-        let (object, mut refused) = (load::object(), Vec::new());
+        let (object, mut refused) = (bpf_object::bytes(), Vec::new());
         for program in ALL.into_iter().filter(|program| *program != PROGRAM_SITE) {
             let code = Code::of(&object, program, kernel.descriptors()).map_err(Error::Load)?;
             refused.extend(code.load(attaching).err());

@@ -12,7 +12,7 @@ use tracer_common::{
 
 use super::{
     Error,
-    load::{map_error, take},
+    bpf_object::{map_error, take},
     wire::{CodeValue, RegionValue, RowsValue},
 };
 

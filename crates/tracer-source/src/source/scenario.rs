@@ -24,6 +24,7 @@
 
 mod line;
 mod marks;
+mod tokens;
 mod vocabulary;
 
 pub use line::frame_of as frame;

@@ -1,33 +1,9 @@
-//! Names of files, their formats, and that no link is followed.
+//! What goes into which file, whole or not at all, and that no link is followed.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::*;
-
-#[test]
-fn place_holders_are_filled_in() {
-    assert_eq!(expand(Path::new("/x/%p-%%.json"), 42), PathBuf::from("/x/42-%.json"));
-    let stamp = time_stamp();
-    assert!(stamp.starts_with("20") && stamp.contains('T'), "{stamp}");
-}
-
-#[test]
-fn extensions_pick_formats() {
-    let of = |name: &str| content(Path::new(name)).ok();
-    assert_eq!(of("a/x.json"), Some(Content::Report(Format::Json)));
-    assert_eq!(of("x.speedscope.json"), Some(Content::Stacks(StackFormat::Speedscope)));
-    assert_eq!(of("x.y.pb.gz"), Some(Content::Stacks(StackFormat::Pprof)));
-    assert_eq!(of("x.folded"), Some(Content::Stacks(StackFormat::Folded)));
-    assert_eq!(of("x.dot"), Some(Content::Stacks(StackFormat::Dot)));
-    assert_eq!(of("x.callgrind.out"), Some(Content::Stacks(StackFormat::Callgrind)));
-    assert_eq!(of("x.hgrm"), Some(Content::Distribution));
-    assert_eq!(of("x.svg"), Some(Content::Stacks(StackFormat::Svg)));
-    assert_eq!(of("x.jtrace"), Some(Content::Recording));
-    assert_eq!(of("x.jfr"), Some(Content::Flight));
-    for wrong in [".json", "x.firefox.json", "x.gz", "x.pb", "json", "x", "..", ""] {
-        assert_eq!(of(wrong), None, "{wrong}");
-    }
-}
+use crate::lens::Lens;
 
 #[test]
 fn stacks_of_the_first_usual_lens_are_written_and_a_lens_without_any_is_an_error() {

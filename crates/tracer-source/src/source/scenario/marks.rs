@@ -19,7 +19,8 @@ use tracer_weave::{PlaceDefinition, Sides, Skipped};
 
 use super::{
     START_NS,
-    line::{Token, Value, lossy, number},
+    line::number,
+    tokens::{Token, Value, lossy},
 };
 use crate::mark::{Inside, Marker, Woven};
 

@@ -2,143 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-use ristretto_classfile::ClassFile;
+mod class_file;
+mod weaving;
+
+use class_file::{Code, Made, made};
 use ristretto_classfile::attributes::{Attribute, Instruction};
-use tracer_weave::weave::{Woven, weave};
-use tracer_weave::{Access, Kind, Pattern, Place, Rule, Sides};
+use tracer_weave::{
+    Access, Kind, Pattern, Place, Rule, Sides,
+    weave::{Woven, weave},
+};
+use weaving::{code_of, reasons, rule, weave_with};
 
 const POINT: Kind = Kind::Marker(Sides::Point);
 const REGION: Kind = Kind::Marker(Sides::Region);
-
-/// A class file in the making.
-#[derive(Default)]
-struct Made {
-    constants: Vec<u8>,
-    count: u16,
-    methods: Vec<Vec<u8>>,
-}
-
-/// Code of a method.
-#[derive(Default)]
-struct Code<'a> {
-    bytes: &'a [u8],
-    /// Start, end, handler.
-    handlers: &'a [[u16; 3]],
-    /// Name and content.
-    attributes: &'a [(&'a str, &'a [u8])],
-}
-
-impl Made {
-    fn constant(&mut self, bytes: &[&[u8]]) -> u16 {
-        self.constants.extend(bytes.concat());
-        self.count += 1;
-        self.count
-    }
-
-    fn text(&mut self, text: &str) -> u16 {
-        self.constant(&[&[1], &u16::try_from(text.len()).unwrap().to_be_bytes(), text.as_bytes()])
-    }
-
-    fn class(&mut self, name: &str) -> u16 {
-        let name = self.text(name);
-        self.constant(&[&[7], &name.to_be_bytes()])
-    }
-
-    fn callee(&mut self, class: &str, name: &str, descriptor: &str) -> [u8; 2] {
-        let (class, name, descriptor) = (self.class(class), self.text(name), self.text(descriptor));
-        let name = self.constant(&[&[12], &name.to_be_bytes(), &descriptor.to_be_bytes()]);
-        self.constant(&[&[10], &class.to_be_bytes(), &name.to_be_bytes()]).to_be_bytes()
-    }
-
-    fn method(&mut self, access: u16, name: &str, descriptor: &str, code: Option<&Code<'_>>) {
-        let mut bytes = access.to_be_bytes().to_vec();
-        bytes.extend(self.text(name).to_be_bytes());
-        bytes.extend(self.text(descriptor).to_be_bytes());
-        bytes.extend(u16::from(code.is_some()).to_be_bytes());
-        if let Some(code) = code {
-            let mut content = vec![0, 4, 0, 4];
-            content.extend(u32::try_from(code.bytes.len()).unwrap().to_be_bytes());
-            content.extend(code.bytes);
-            content.extend(u16::try_from(code.handlers.len()).unwrap().to_be_bytes());
-            for handler in code.handlers {
-                content.extend(handler.iter().flat_map(|number| number.to_be_bytes()).chain([0, 0]));
-            }
-            content.extend(u16::try_from(code.attributes.len()).unwrap().to_be_bytes());
-            for (name, attribute) in code.attributes {
-                content.extend(self.text(name).to_be_bytes());
-                content.extend(u32::try_from(attribute.len()).unwrap().to_be_bytes());
-                content.extend(*attribute);
-            }
-            bytes.extend(self.text("Code").to_be_bytes());
-            bytes.extend(u32::try_from(content.len()).unwrap().to_be_bytes());
-            bytes.extend(content);
-        }
-        self.methods.push(bytes);
-    }
-
-    fn finish(mut self, version: u16) -> Vec<u8> {
-        let (this, superclass) = (self.class("a/Made"), self.class("java/lang/Object"));
-        let mut bytes = vec![0xCA, 0xFE, 0xBA, 0xBE, 0, 0];
-        bytes.extend(version.to_be_bytes());
-        bytes.extend((self.count + 1).to_be_bytes());
-        bytes.extend(self.constants);
-        for number in [0x21, this, superclass, 0, 0, u16::try_from(self.methods.len()).unwrap()] {
-            bytes.extend(number.to_be_bytes());
-        }
-        bytes.extend(self.methods.concat());
-        bytes.extend([0, 0]);
-        bytes
-    }
-}
-
-/// A class with a static method `run` of this code.
-fn made(version: u16, code: &Code<'_>) -> Vec<u8> {
-    let mut class = Made::default();
-    class.method(0x9, "run", "()V", Some(code));
-    class.finish(version)
-}
-
-fn rule(place: Place, kind: Kind) -> Rule {
-    Rule {
-        marker: 1,
-        class: Pattern::new("*"),
-        subclasses: false,
-        method: Pattern::new("*"),
-        descriptor: None,
-        except: Vec::new(),
-        place,
-        kind,
-        receiver: false,
-        arguments: false,
-        counted: false,
-    }
-}
-
-fn weave_with(class: &[u8], rules: &[Rule]) -> Woven {
-    let mut last = 0;
-    let rules: Vec<&Rule> = rules.iter().collect();
-    weave(class, &rules, &mut || {
-        last += 1;
-        Some(last)
-    })
-    .unwrap()
-}
-
-fn reasons(woven: &Woven) -> Vec<&str> {
-    woven.skipped.iter().map(|skipped| skipped.reason.as_str()).collect()
-}
-
-/// The code of a woven class's method: instructions (targets are numbers of instructions), and its attributes.
-fn code_of(woven: &Woven, name: &str) -> (Vec<Instruction>, Vec<Attribute>) {
-    let class = ClassFile::from_bytes(woven.class_file.as_ref().unwrap()).unwrap();
-    let named = |index: u16| class.constant_pool.try_get_utf8(index).unwrap().to_rust_string();
-    let method = class.methods.iter().find(|method| named(method.name_index) == name).unwrap();
-    let code = method.attributes.iter().find_map(|attribute| match attribute {
-        Attribute::Code { code, attributes, .. } => Some((code.clone(), attributes.clone())),
-        _ => None,
-    });
-    code.unwrap()
-}
 
 const NOP: u8 = 0;
 const RETURN: u8 = 177;
