@@ -64,11 +64,12 @@ const TABS: [(&str, &str); 4] = [(" time ", "2"), (" waiting ", "3"), (" memory 
 const OVERVIEW: &str = "Where its time goes";
 /// What it ends with before the first events are told.
 const NOTHING_YET: &str = "complete: 0 emitted";
-/// How many tables and charts a tab has, as the first one's title says: `[1/12, n: next]`.
-fn tables_of(screen: &str) -> Result<usize> {
-    let Some((_, rest)) = screen.split_once("[1/") else { return Ok(1) };
-    let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    number.parse().with_context(|| screen.to_owned())
+/// Which of the tables and charts of a tab is chosen, and how many it has, as its title says: `[1/12, n: next]`.
+fn chosen_of(screen: &str) -> Option<[usize; 2]> {
+    let (position, _) = screen.split_once(", n: next]")?;
+    let (_, position) = position.rsplit_once('[')?;
+    let (chosen, all) = position.split_once('/')?;
+    Some([chosen.parse().ok()?, all.parse().ok()?])
 }
 
 /// The smallest screen that is promised, and one of a desk; names that would steer a terminal are in all of it.
@@ -110,10 +111,14 @@ fn small_and_large_screens_are_drawn_whole_by_mouse_and_by_keys_whatever_names_t
             assert_eq!(tables(&by_mouse), tables(&by_key), "{tab} is {key}:\n{by_mouse}\n{by_key}");
             ensure!(names.insert(tables(&by_mouse)), "another tab has the same tables:\n{by_mouse}");
             seen.push(by_mouse);
-            for table in 2..=tables_of(&by_key)? {
+            // Here, too, one can come between.
+            let mut at = chosen_of(&by_key);
+            while let Some([chosen, all]) = at.filter(|[chosen, all]| chosen < all) {
                 terminal.press("n")?;
-                let is_next = |screen: &str| screen.contains(&format!("[{table}/"));
-                seen.push(terminal.wait_until("the next table", is_next)?);
+                let is_next = |screen: &str| chosen_of(screen).is_some_and(|[next, _]| next > chosen);
+                let next = terminal.wait_until(&format!("what follows table {chosen} of {all}"), is_next)?;
+                at = chosen_of(&next);
+                seen.push(next);
             }
             terminal.press("1")?;
             shows(&terminal, OVERVIEW)?;

@@ -260,7 +260,7 @@ fn virtual_threads_that_are_not_mounted_are_told_as_the_jvm_tells_of_them() -> R
 
 /// Queues as the dump has them: what waits, the field, and for how many threads.
 fn queues(jvm: &Jvm) -> Result<Vec<(u64, Option<String>, usize)>> {
-    let dump: Value = serde_json::from_str(&jtrace::succeed(&["threads", &jvm.pid().to_string(), "--json"])?.stdout)?;
+    let dump: Value = serde_json::from_slice(&jtrace::succeed(&["threads", &jvm.pid().to_string(), "--json"])?.stdout)?;
     let queue = |queue: &Value| {
         let queued = queue["queued"].as_u64().context("no number")?;
         let threads = queue["threads"].as_array().context("no threads")?;

@@ -5,7 +5,9 @@
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     ptr,
-    sync::atomic::{AtomicPtr, Ordering},
+    sync::atomic::{AtomicBool, AtomicPtr, Ordering},
+    thread,
+    time::Duration,
 };
 
 use crate::{ending, standard_error};
@@ -18,6 +20,12 @@ const RESERVE: Layout = match Layout::from_size_align(8 << 20, 4096) {
 
 /// The part that is put by; null before, and once it is spent.
 static PUT_BY: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
+
+/// Whether a thread has found that nothing is left for an end in order.
+static IS_LAST: AtomicBool = AtomicBool::new(false);
+
+/// How long a thread waits for the one that says so.
+const SAYING: Duration = Duration::from_millis(100);
 
 /// The system's allocator, with a reserve.
 #[derive(Debug)]
@@ -60,9 +68,14 @@ pub fn give_back() -> Option<Kept> {
 fn spend() {
     let reserve = PUT_BY.swap(ptr::null_mut(), Ordering::AcqRel);
     if reserve.is_null() {
-        say(
-            "error: no memory is left even for an end in order; the next start of jtrace undoes what this one leaves\n",
-        );
+        // Threads can find it at the same time, and one line is enough.
+        if IS_LAST.swap(true, Ordering::AcqRel) {
+            thread::sleep(SAYING);
+        } else {
+            say(
+                "error: no memory is left even for an end in order; the next start of jtrace undoes what this one leaves\n",
+            );
+        }
         ending::at_once::end(1);
     }
     // SAFETY: it was allocated with this layout, and whoever takes it out of the variable is the only one who has it.
