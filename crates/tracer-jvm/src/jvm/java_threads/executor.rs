@@ -1,4 +1,4 @@
-//! The executor for which a thread works (`ThreadPoolExecutor`, `ForkJoinPool`, that of Jetty or of JBoss, or a `java.util.Timer`), and how many
+//! The executor for which a thread works (`ThreadPoolExecutor`, `ForkJoinPool`, those of other libraries, or a `java.util.Timer`), and how many
 //! tasks wait in its queue: read from the thread's task, which is the executor's worker, by the names of fields; and how many tasks both have
 //! got done.
 //!
@@ -24,7 +24,7 @@ enum Waiting {
 }
 
 /// Executors by the class of a worker, which is an inner one of theirs: how its name ends. Other libraries have one of the first's shape under
-/// the same name. The others are of Jetty and of JBoss.
+/// the same name. The others are Jetty's and that of `jboss-threads`.
 const WORKERS: [(&str, Waiting); 3] = [
     (".ThreadPoolExecutor$Worker", Waiting::In("workQueue")),
     (".QueuedThreadPool$Runner", Waiting::In("_jobs")),
@@ -205,7 +205,7 @@ mod tests {
             copy.write_u32(at(number) + 8, u32::try_from(klass).unwrap());
             copy.write_u32(at(number) + FIELD, u32::try_from(at(number + 1)).unwrap());
         }
-        copy.write_u32(at(0) + u64::from(PLACES.holder.unwrap()), u32::try_from(at(1)).unwrap());
+        copy.write_u32(at(0) + PLACES.holder.unwrap(), u32::try_from(at(1)).unwrap());
         copy.write(at(if is_in_executor { 3 } else { 5 }) + FIELD, &queued.to_le_bytes());
         copy
     }

@@ -12,7 +12,7 @@ use crate::{
 
 /// Most executors of a look.
 pub(super) const MAX_EXECUTORS: usize = 1024;
-/// Where a thread of an executor waits for a task, and one of Jetty's and of JBoss's.
+/// Where a thread of an executor waits for a task, and one of Jetty's and of `jboss-threads`.
 const GET_TASK: [&str; 4] = [
     ".ThreadPoolExecutor.getTask",
     ".EnhancedQueueExecutor$PoolThreadNode.park",
