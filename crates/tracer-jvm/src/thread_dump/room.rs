@@ -80,7 +80,7 @@ impl Room {
         }
         let name = kernel_name().unwrap_or_default();
         let (frames, incomplete) = (Vec::new(), Some(NO_ROOM));
-        Thread { name, waits: None, carries: None, frames, incomplete, ..thread }
+        Thread { name, waits: None, carries: None, queue: None, frames, incomplete, ..thread }
     }
 }
 
@@ -97,14 +97,15 @@ fn of_thread(thread: &Thread) -> usize {
         None => 0,
     };
     let carries = thread.carries.as_ref().map_or(0, |carried| carried.name.len());
-    let texts = thread.name.len() + waits + carries;
+    let queue = thread.queue.as_ref().map_or(0, |queue| queue.field.len());
+    let texts = thread.name.len() + waits + carries + queue;
     of_frames(&thread.frames).saturating_add(size_of::<Thread>() + texts)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jvm::world::World;
+    use crate::jvm::{java_threads::OwnQueue, world::World};
 
     /// A stack of one method, so many times.
     fn deep(frames: usize, name: &str) -> (JavaSymbols<crate::jvm::peek::copy::Copy>, JavaStack) {
@@ -158,5 +159,14 @@ mod tests {
         let one = || Thread { name: long(), waits: waits.clone(), ..Thread::default() };
         let fits = (0..32_768).filter(|_| room.fit(one(), || None).incomplete.is_none()).count();
         assert!((4096..9000).contains(&fits), "{fits}");
+    }
+
+    #[test]
+    fn names_of_fields_take_room_as_well() {
+        let mut room = Room::default();
+        let queue = Some(OwnQueue { address: 1, field: "q".repeat(65_536), queued: 1 });
+        let one = || Thread { queue: queue.clone(), ..Thread::default() };
+        let kept = (0..4096).filter(|_| room.fit(one(), || None).queue.is_some()).count();
+        assert!((900..1024).contains(&kept), "{kept}");
     }
 }
