@@ -44,6 +44,7 @@ mod run;
 mod names;
 // Exceptions by class and place, with whatever collector and layout of objects.
 mod exceptions;
+mod executors;
 // CPU samples and the scheduler's events agree with the kernel's accounts.
 mod clock;
 // The overhead laboratory: answers, and what is left where something of it ends early.
@@ -66,7 +67,6 @@ mod leaks;
 // Tools of others read what jtrace writes for them.
 mod firefox;
 mod flight_recorder;
-mod fork_join;
 mod perfetto;
 mod pprof;
 // Names for perf are the JVM's own.

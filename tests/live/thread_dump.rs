@@ -172,7 +172,7 @@ fn own_dump(jvm: &Jvm) -> Result<BTreeMap<u64, Vec<String>>> {
     let directory = tempfile::tempdir()?;
     let path = directory.path().join("dump.json");
     jvm.jcmd(&["Thread.dump_to_file", "-format=json", &path.to_string_lossy()])?;
-    let dump: Value = serde_json::from_slice(&std::fs::read(path)?)?;
+    let dump = dump(jvm)?;
     let containers = dump["threadDump"]["threadContainers"].as_array().context("no containers")?;
     let threads = containers.iter().filter_map(|container| container["threads"].as_array()).flatten();
     threads

