@@ -4,10 +4,14 @@ import java.nio.file.Paths;
 import java.util.Scanner;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Pools of libraries, whose files are the arguments: two workers each that are busy, with a known number of tasks that wait. */
+/**
+ * Pools of libraries, whose files are the arguments, and one of the JDK with something around its workers: two of these each that are busy,
+ * with a known number of tasks that wait.
+ */
 public class LibraryPools {
     static final CountDownLatch NEVER = new CountDownLatch(1);
 
@@ -44,6 +48,20 @@ public class LibraryPools {
         return (Executor) type.getMethod("build").invoke(builder);
     }
 
+    /** Threads that are set up before they work, as Tomcat's are. */
+    static Executor wrapped() {
+        AtomicInteger number = new AtomicInteger();
+        return Executors.newFixedThreadPool(2, worker -> {
+            Runnable setUp = () -> {
+                Thread.currentThread().setName("wrapped-" + number.incrementAndGet());
+                worker.run();
+            };
+            Thread thread = new Thread(setUp);
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
     static void fill(Executor pool, int waiting) throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(2);
         for (int i = 0; i < 2; i++) {
@@ -63,6 +81,7 @@ public class LibraryPools {
         URLClassLoader libraries = new URLClassLoader(urls);
         fill(jetty(libraries), 7);
         fill(jboss(libraries), 3);
+        fill(wrapped(), 5);
         System.out.println("READY");
         Scanner in = new Scanner(System.in);
         while (in.hasNextLine()) {

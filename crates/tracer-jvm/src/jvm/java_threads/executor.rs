@@ -86,17 +86,31 @@ impl Executor {
         let held = reader.platform(thread)?;
         // Where the thread has an object for what only platform threads have, the task is in that, under another name.
         let task = fields.reference(reader, held, if held == thread { "target" } else { "task" })?;
-        let (class, _) = reader.class(reader.klass(task)?)?;
-        let (_, waiting) = WORKERS.iter().find(|(worker, _)| class.ends_with(worker))?;
-        let address = fields.reference(reader, task, "this$0")?;
+        let (worker, waiting) = worker(fields, reader, task)?;
+        let address = fields.reference(reader, worker, "this$0")?;
         let queued = match waiting {
             Waiting::In(field) => queued(fields, reader, fields.reference(reader, address, field)?)?,
             Waiting::Itself(field) => fields.long(reader, address, field)? & u64::from(u32::MAX >> 1),
         };
         let completed = fields.long(reader, address, "completedTaskCount");
-        let completed_here = fields.long(reader, task, "completedTasks").unwrap_or(0);
+        let completed_here = fields.long(reader, worker, "completedTasks").unwrap_or(0);
         Some(Self { address, queued, completed, completed_here })
     }
+}
+
+/// The worker that a thread's task is, or that it has in a field: what makes threads may put something of its own around their tasks, as
+/// Tomcat does, and as a lambda does that sets up the thread.
+fn worker<P: Peek>(fields: &NamedFields, reader: &Reader<'_, P>, task: u64) -> Option<(u64, &'static Waiting)> {
+    let known = |object: u64| {
+        let (class, _) = reader.class(reader.klass(object)?)?;
+        let (_, waiting) = WORKERS.iter().find(|(worker, _)| class.ends_with(worker))?;
+        Some((object, waiting))
+    };
+    let within = || {
+        let references = fields.references(reader, reader.klass(task)?);
+        references.iter().find_map(|(_, offset)| known(reader.reference(task.wrapping_add(*offset))?))
+    };
+    known(task).or_else(within)
 }
 
 /// What waits in the queue of an executor.
@@ -189,6 +203,8 @@ mod tests {
     const QUEUE: u64 = 0x5400;
     const COUNTER: u64 = 0x5500;
     const KLASSES: [u64; 6] = [THREAD, HOLDER, WORKER, EXECUTOR, QUEUE, COUNTER];
+    /// And of what may be around a worker.
+    const WRAPPER: u64 = 0x5600;
     /// Where each object has its one field, and the objects.
     const FIELD: u64 = 0x10;
     const OBJECTS: u64 = 0x10_0000;
@@ -210,6 +226,15 @@ mod tests {
         copy
     }
 
+    /// Around the worker of a thread there is something of the program.
+    fn wrapped(mut memory: Copy) -> Copy {
+        memory.write(at(6), &[0; 0x80]);
+        memory.write_u32(at(6) + 8, u32::try_from(WRAPPER).unwrap());
+        memory.write_u32(at(6) + FIELD, u32::try_from(at(2)).unwrap());
+        memory.write_u32(at(1) + FIELD, u32::try_from(at(6)).unwrap());
+        memory
+    }
+
     /// What is read of a worker of this class, whose executor has a queue of this one.
     fn found(memory: &impl Peek, worker: &str, queue: &str) -> Option<Executor> {
         let field = |klass, name: &'static str, is_reference| {
@@ -226,8 +251,11 @@ mod tests {
             field(COUNTER, "value", false),
         ];
         let names = ["java.lang.Thread", "java.lang.Thread$FieldHolder", worker, "Pool", queue, "Counter"];
-        let named: Vec<(u64, &str)> = KLASSES.into_iter().zip(names).collect();
-        let (fields, classes) = (NamedFields::with(known.to_vec()), Classes::with(&named));
+        let wrapper = "org.apache.tomcat.util.threads.TaskThread$WrappingRunnable";
+        let named: Vec<(u64, &str)> = KLASSES.into_iter().zip(names).chain([(WRAPPER, wrapper)]).collect();
+        let references = [(WRAPPER, "TaskThread$WrappingRunnable.wrappedRunnable", FIELD)];
+        let fields = NamedFields::with(known.to_vec()).with_references(&references);
+        let classes = Classes::with(&named);
         let reader = Reader { memory, metadata: &METADATA, places: &PLACES, classes: &classes };
         Executor::of(&fields, &reader, &ForkJoinPools::default(), at(0))
     }
@@ -246,6 +274,7 @@ mod tests {
         assert_eq!(told(&memory(7, false), OF_JDK), Some((at(3), 7)));
         assert_eq!(told(&memory(7, false), OF_JETTY), Some((at(3), 7)));
         assert_eq!(told(&memory(0x7fff_ffff_0000_0009, true), OF_JBOSS), Some((at(3), 9)), "of as many as may wait");
+        assert_eq!(told(&wrapped(memory(7, false)), OF_JDK), Some((at(3), 7)), "as Tomcat does it");
         assert_eq!(told(&memory(7, false), ["com.shop.Mailer", "none"]), None);
         assert_eq!(told(&memory(7, false), [OF_JDK[0], "com.shop.Heap"]), None, "nobody knows how much is in it");
         assert_eq!(told(&memory(u64::MAX, false), OF_JDK), None, "no count is below zero");
@@ -253,10 +282,10 @@ mod tests {
 
     #[test]
     fn fuzz_executors() {
-        let sound = [memory(7, false), memory(7, true)];
+        let sound = [memory(7, false), wrapped(memory(7, false)), memory(7, true)];
         fuzz::each("executors", 1 << 20, |dice| {
             let [worker, queue] = dice.pick(&[OF_JDK, OF_JETTY, OF_JBOSS]);
-            let mut copy = sound[dice.below(2)].clone();
+            let mut copy = sound[dice.below(3)].clone();
             fuzz::damage(dice, &mut copy);
             let _: Option<Executor> = found(&Metered::new(copy, 1 << 20), worker, queue);
         });
