@@ -93,7 +93,9 @@ const PERMITS: &str =
 
 /// Threads queue for a lock of `java.util.concurrent`.
 pub(super) fn lock_queue(evidence: &Evidence<'_>) -> Option<Finding> {
-    let row = of_kind(evidence, |row| is_told_here(evidence, row) && row.whole("most") >= 2)?;
+    // A single look can have seen all threads begin at once.
+    let is_queue = |row: &Row<'_>| row.whole("most") >= 2 && row.whole("looks") >= 2;
+    let row = of_kind(evidence, |row| is_told_here(evidence, row) && is_queue(row))?;
     let average = row.number("average")?;
     if average < 0.5 {
         return None;
@@ -210,6 +212,7 @@ mod tests {
         assert!(finding.title.starts_with("7.2 threads on average wait for a `java.util.concurrent.locks.Reentrant"));
         assert!(finding.title.ends_with("at com.shop.Cart.add:12; `worker-1` held it at com.shop.Cart.sum:9"));
         assert!(waiting("lock", "L", 0.2, 10).ask(lock_queue).is_none());
+        assert!(waiting("lock", "L", 1.1, 1).ask(lock_queue).is_none(), "all began at once, in one look of ten");
         assert!(waiting("condition", "C", 7.0, 10).ask(lock_queue).is_none(), "workers without work");
         assert!(waiting("monitor", "M", 7.0, 10).ask(lock_queue).is_some(), "where no lens tells of monitors");
         assert!(waiting("monitor", "M", 7.0, 10).number("locks", "waits", 0.0).ask(lock_queue).is_none());

@@ -201,7 +201,11 @@ pub(super) fn queue(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// Threads wait for results of tasks, and not all of a pool.
 pub(super) fn task(evidence: &Evidence<'_>) -> Option<Finding> {
-    waits(evidence, &TASK)
+    let row = most(evidence, &TASK)?;
+    let mut finding = say(evidence, &TASK, &row)?;
+    let together = Some(row.whole("together")).filter(|together| *together > 1);
+    finding.evidence.extend(together.map(|together| format!("{together} at once wait for one and the same result")));
+    Some(finding)
 }
 
 /// Threads wait until the last one has come as far as they have.

@@ -8,13 +8,13 @@ use crate::{
 };
 
 /// Classes that threads are parked for, by a part of their names, with what that means.
-const BLOCKERS: [(&str, Kind); 12] = [
+const BLOCKERS: [(&str, Kind); 11] = [
     ("ReentrantLock", Kind::Lock),
     ("ReentrantReadWriteLock", Kind::Lock),
     ("StampedLock", Kind::Lock),
     ("Semaphore", Kind::Lock),
-    ("FutureTask", Kind::Task),
-    ("CompletableFuture$Signaller", Kind::Task),
+    // Of the JDK (`FutureTask`, `CompletableFuture$Signaller`), and of libraries, as Guava's `SettableFuture`.
+    ("Future", Kind::Task),
     ("ForkJoinTask", Kind::Task),
     ("CountDownLatch", Kind::Latch),
     ("CyclicBarrier", Kind::Latch),
@@ -232,7 +232,12 @@ mod tests {
         assert_eq!(of("java.util.concurrent.locks.ReentrantLock$NonfairSync", Some(7)), Some(Kind::Lock));
         assert_eq!(of("com.shop.Turnstile$Sync", Some(7)), Some(Kind::Lock));
         assert_eq!(of("com.shop.Turnstile", None), Some(Kind::Park));
-        assert_eq!(of("java.util.concurrent.CompletableFuture$Signaller", None), Some(Kind::Task));
+        let futures = [
+            "java.util.concurrent.CompletableFuture$Signaller",
+            "java.util.concurrent.FutureTask",
+            "com.google.common.util.concurrent.SettableFuture",
+        ];
+        assert_eq!(futures.map(|class| of(class, None)), [Some(Kind::Task); 3]);
     }
 
     #[test]

@@ -199,3 +199,27 @@ fn finalizers_are_slow_where_their_thread_never_rests() {
     let runs = runs.number("cpu", "sampled_ns", 10e9).row("cpu", "work", &cells);
     assert!(runs.said(references).1.ends_with("90 % of the time, at a.B.finalize:3"));
 }
+
+#[test]
+fn who_waits_for_one_and_the_same_result_is_counted() {
+    let cells = [
+        ("kind", "task".into()),
+        ("what", "com.google.common.util.concurrent.SettableFuture".into()),
+        ("site", "com.acme.Rates.of:7".into()),
+        ("called", "java.io.X.y".into()),
+        ("average", 8.0.into()),
+        ("most", 9_u64.into()),
+        ("looks", 10_u64.into()),
+    ];
+    let case = |together: u64| {
+        let cells = [&cells[..], &[("together", together.into())]].concat();
+        Case::seconds(10)
+            .number("threads", "looks", 10.0)
+            .row("threads", "waiting", &cells)
+            .ask(task)
+            .expect("a finding")
+    };
+    let same = |finding: &Finding| finding.evidence.iter().any(|text| text.contains("one and the same result"));
+    assert!(same(&case(9)) && case(9).evidence.contains(&"9 at once wait for one and the same result".to_owned()));
+    assert!(!same(&case(1)));
+}
