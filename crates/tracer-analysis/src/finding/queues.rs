@@ -1,6 +1,6 @@
 //! Rules about queues of threads that a program has written itself.
 
-use super::{Evidence, Row};
+use super::{Evidence, Row, looks};
 use crate::{
     lens::Lens::Threads,
     report::{Finding, Severity},
@@ -25,12 +25,23 @@ const FELL_IN: u64 = 4;
 /// So much in a queue is told that does not grow.
 const MANY: f64 = 100.0;
 
-/// Queues whose threads hardly ever waited for something to come while something was there.
-fn busy<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = Row<'a>> + use<'a> {
-    evidence.rows(Threads, "queues").filter(|row| {
+/// Queues whose threads hardly ever waited for something to come while something was there, in so many looks.
+fn busy<'a>(evidence: &Evidence<'a>, looks: u64) -> impl Iterator<Item = Row<'a>> + use<'a> {
+    evidence.rows(Threads, "queues").filter(move |row| {
         let [filled, busy] = ["looks_filled", "looks_busy"].map(|key| row.whole(key));
-        filled >= LOOKS && busy * 100 >= filled * BUSY_PERCENT
+        filled >= looks && busy * 100 >= filled * BUSY_PERCENT
     })
+}
+
+/// What is in the fullest queue whose thread is busy, and with what: where others wait for room, that may be the one.
+pub(super) fn fullest(evidence: &Evidence<'_>) -> Option<String> {
+    let row = busy(evidence, looks::LOOKS).max_by_key(|row| row.whole("queued_last"))?;
+    Some(format!(
+        "{} wait in the queue `{}`: {}",
+        format::count(row.whole("queued_last")),
+        row.text("field"),
+        who(&row)
+    ))
 }
 
 fn growth(row: &Row<'_>) -> u64 {
@@ -43,7 +54,7 @@ fn grows(row: &Row<'_>) -> bool {
 
 /// A queue grows while the threads that have it are busy with something.
 pub(super) fn grow(evidence: &Evidence<'_>) -> Option<Finding> {
-    let row = busy(evidence).filter(grows).max_by_key(growth)?;
+    let row = busy(evidence, LOOKS).filter(grows).max_by_key(growth)?;
     let [first, last] = ["queued_first", "queued_last"].map(|key| format::count(row.whole(key)));
     let title = format!("The queue `{}` grew from {first} to {last}: {}", row.text("field"), who(&row));
     Some(finding(GROWS, title, &row))
@@ -52,7 +63,7 @@ pub(super) fn grow(evidence: &Evidence<'_>) -> Option<Finding> {
 /// Much waits in a queue, though it does not grow: a list of work that is done, or what came all at once and takes minutes.
 pub(super) fn backlog(evidence: &Evidence<'_>) -> Option<Finding> {
     let queued = |row: &Row<'_>| row.number("queued").unwrap_or(0.0);
-    let row = busy(evidence)
+    let row = busy(evidence, LOOKS)
         .filter(|row| queued(row) >= MANY && !grows(row))
         .max_by(|a, b| queued(a).total_cmp(&queued(b)))?;
     let average = format::count(format::whole(queued(&row)));

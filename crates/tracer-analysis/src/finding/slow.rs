@@ -6,6 +6,7 @@ use super::{
     cpu::samples,
     looks::{LOOKS, of_kind, place, seen, threads},
     pressure::crowded_out,
+    queues,
 };
 use crate::{
     lens::Lens::{Cpu, Threads},
@@ -196,7 +197,9 @@ pub(super) fn process(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// Threads wait until somebody takes from a queue.
 pub(super) fn queue(evidence: &Evidence<'_>) -> Option<Finding> {
-    waits(evidence, &QUEUE)
+    let mut finding = waits(evidence, &QUEUE)?;
+    finding.evidence.extend(queues::fullest(evidence));
+    Some(finding)
 }
 
 /// Threads wait for results of tasks, and not all of a pool.

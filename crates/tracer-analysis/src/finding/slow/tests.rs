@@ -223,3 +223,23 @@ fn who_waits_for_one_and_the_same_result_is_counted() {
     assert!(same(&case(9)) && case(9).evidence.contains(&"9 at once wait for one and the same result".to_owned()));
     assert!(!same(&case(1)));
 }
+
+#[test]
+fn the_fullest_queue_is_told_beside_who_waits_for_room() {
+    let told = |[looks, busy]: [u64; 2]| {
+        let cells = [
+            ("field", "a.Appender.queue".into()),
+            ("pattern", "appender-*".into()),
+            ("threads", 1_u64.into()),
+            ("queued_last", 64_u64.into()),
+            ("looks_filled", looks.into()),
+            ("looks_busy", busy.into()),
+            ("site", "a.Remote.append:7".into()),
+        ];
+        let case = waiting("queue", "room in an ArrayBlockingQueue", 6.0, 10).row("threads", "queues", &cells);
+        case.ask(queue).expect("a finding").evidence.pop().expect("some")
+    };
+    assert_eq!(told([3, 3]), "64 wait in the queue `a.Appender.queue`: `appender-*` is busy at a.Remote.append:7");
+    assert!(!told([2, 2]).contains("a.Appender.queue"), "too few looks");
+    assert!(!told([9, 2]).contains("a.Appender.queue"), "it waits for something to come");
+}
