@@ -17,6 +17,11 @@ use crate::{
 /// Calls that wait for nothing but a disk, or for whoever has locked a file. To open one that is known takes no time, unless it has to be
 /// emptied, and what was in it was just forced to the disk.
 const SYNC_CALLS: [&str; 6] = ["fsync", "msync", "fdatasync", "flock", "fcntl", "openat"];
+/// Those that wait for a lock, as titles have them.
+const LOCK_CALLS: [&str; 2] = [" (fcntl)", " (flock)"];
+const OF_LOCKED_FILE: &str = "Another process holds a lock of that file, which `lslocks` names: hold it shorter, or give up after a time \
+                              (`FileChannel.tryLock`).";
+
 /// Files that are none of a disk.
 const DEVICES: [&str; 3] = ["/dev/", "/proc/", "/sys/"];
 
@@ -85,6 +90,10 @@ const PROCESS: Wait = Wait {
     warning: 1.5,
     next_step: "Look at the processes that it starts (`ps --ppid PID`); start fewer of them, or do their work inside.",
 };
+
+/// Of what the program prints.
+const OF_PRINTED: &str = "Whoever reads that (a log driver of containers, what follows in a pipeline) is slower than the program prints: print \
+                          less, or by an appender with a queue that may leave something out.";
 
 const QUEUE: Wait = Wait {
     kinds: &["queue"],
@@ -166,7 +175,11 @@ pub(super) fn disk(evidence: &Evidence<'_>) -> Option<Finding> {
         let row = of_kind(evidence, is_it)?;
         say_all(evidence, wait, &row, &all(&row))
     };
-    told(&SYNC, true).or_else(|| told(&DISK, false))
+    let mut finding = told(&SYNC, true).or_else(|| told(&DISK, false))?;
+    if LOCK_CALLS.iter().any(|call| finding.title.contains(call)) {
+        OF_LOCKED_FILE.clone_into(&mut finding.next_step);
+    }
+    Some(finding)
 }
 
 /// What the threads of a method wait for.
@@ -192,7 +205,12 @@ fn in_method(evidence: &Evidence<'_>, row: &Row<'_>, is_of_disk: impl Fn(&Row<'_
 
 /// Threads wait for other processes.
 pub(super) fn process(evidence: &Evidence<'_>) -> Option<Finding> {
-    Some(may_lack_a_cpu(evidence, waits(evidence, &PROCESS)?))
+    let row = most(evidence, &PROCESS)?;
+    let mut finding = may_lack_a_cpu(evidence, say(evidence, &PROCESS, &row)?);
+    if row.text("what").starts_with("standard ") {
+        OF_PRINTED.clone_into(&mut finding.next_step);
+    }
+    Some(finding)
 }
 
 /// Threads wait until somebody takes from a queue.

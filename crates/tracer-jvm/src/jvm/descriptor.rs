@@ -28,6 +28,9 @@ impl Leads {
     }
 }
 
+/// What the first descriptors are called.
+const STANDARD: [&str; 3] = ["standard input", "standard output", "standard error"];
+
 /// Descriptors of one process, at one moment.
 #[derive(Debug)]
 pub struct Descriptors {
@@ -56,19 +59,21 @@ impl Descriptors {
         let target = fs::read_link(format!("/proc/{}/fd/{descriptor}", self.pid)).ok()?;
         let target = target.to_string_lossy();
         let Some(inode) = of_socket(&target) else {
-            let is_input = descriptor == 0 && self.is_typed_into(&target);
-            return Some(Leads::named(if is_input { "standard input".to_owned() } else { words(&target) }));
+            let known = STANDARD.get(usize::try_from(descriptor).ok()?);
+            let standard = known.filter(|_| self.has_another_end(descriptor, &target));
+            return Some(Leads::named(standard.map_or_else(|| words(&target), |name| (*name).to_owned())));
         };
         Some(self.sockets.named(inode).unwrap_or_else(|| Leads::named("a socket".to_owned())))
     }
 
-    /// Whether standard input is something that others write to when they like: a pipe, with a name or without, or a terminal.
-    fn is_typed_into(&self, target: &str) -> bool {
+    /// Whether a descriptor is something at whose other end somebody writes, or reads, when they like: a pipe, with a name or without, or a
+    /// terminal.
+    fn has_another_end(&self, descriptor: u32, target: &str) -> bool {
         if target.starts_with("pipe:") || target.starts_with("/dev/pts/") {
             return true;
         }
         // A file system of the target's user need not answer, so it is not asked: what the kernel knows is enough.
-        let path = format!("/proc/{}/fd/0", self.pid);
+        let path = format!("/proc/{}/fd/{descriptor}", self.pid);
         let known = statx(CWD, path, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE);
         known.is_ok_and(|known| FileType::from_raw_mode(known.stx_mode.into()) == FileType::Fifo)
     }
@@ -107,6 +112,19 @@ mod tests {
         assert_eq!(named(client.as_raw_fd()), format!("TCP {peer} (from {own})"));
         assert_eq!(named(server.as_raw_fd()), format!("TCP {peer}, listening"));
         assert_eq!(descriptors.named(1 << 20), None);
+    }
+
+    /// Whoever writes there waits for a reader that nobody has named: a log driver, or what follows in a pipeline.
+    #[test]
+    fn pipes_that_others_read_are_standard_output_and_error() {
+        let mut sleep = std::process::Command::new("sleep");
+        sleep.arg("600").stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped());
+        let mut waits = sleep.stderr(std::process::Stdio::piped()).spawn().expect("it starts");
+        let named = [0, 1, 2].map(|descriptor| Descriptors::new(waits.id()).named(descriptor));
+        waits.kill().expect("it is there");
+        waits.wait().expect("it ends");
+        let named = named.each_ref().map(|name| name.as_deref().unwrap_or_default());
+        assert_eq!(named, ["/dev/null", "standard output", "standard error"]);
     }
 
     /// A server that waits for commands at a FIFO waits for nothing that is slow.

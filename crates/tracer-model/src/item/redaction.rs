@@ -98,7 +98,7 @@ mod tests {
         let mut redaction = Redaction::default();
         assert_eq!(redaction.on("/home/anna/diary.txt"), "/file 1");
         assert_eq!(redaction.on("/home/anna/diary.txt"), "/file 1");
-        for plain in ["a pipe", "standard input", "eventpoll", "/dev/null", "a socket"] {
+        for plain in ["a pipe", "standard input", "standard output", "eventpoll", "/dev/null", "a socket"] {
             assert_eq!(redaction.on(plain), plain);
         }
     }

@@ -73,6 +73,9 @@ const FILE_CALLS: [(&str, &str); 9] = [
     ("java.io.UnixFileSystem.", "a file"),
 ];
 
+/// Pipes, as they are called.
+const PIPES: [&str; 3] = ["a pipe", "standard output", "standard error"];
+
 /// What runs virtual threads.
 const VIRTUAL: &str = "java.lang.VirtualThread.run";
 /// Where a virtual thread waits that cannot leave its carrier.
@@ -129,7 +132,7 @@ impl Kind {
             Waits::SystemCall { on: Some(on), .. } if on.contains(" (from ") => Self::Socket,
             Waits::SystemCall { call, .. } if call == "connect" => Self::Socket,
             Waits::SystemCall { on: Some(on), .. } if on.starts_with('/') => Self::File,
-            Waits::SystemCall { on: Some(on), .. } if on == "a pipe" => Self::Pipe,
+            Waits::SystemCall { on: Some(on), .. } if PIPES.contains(&on.as_str()) => Self::Pipe,
             Waits::SystemCall { .. } => Self::Call,
         }
     }
@@ -316,7 +319,7 @@ mod tests {
         assert_eq!(kind("TCP 10.0.0.7:5432 (from 10.0.0.3:41456)"), Kind::Socket);
         assert_eq!(kind("TCP 10.0.0.7:5432 (to 10.0.0.3:80)"), Kind::Served);
         assert_eq!(kind("/data/log"), Kind::File);
-        assert_eq!(kind("a pipe"), Kind::Pipe);
+        assert_eq!(["a pipe", "standard output", "standard input"].map(kind), [Kind::Pipe, Kind::Pipe, Kind::Call]);
         assert_eq!(kind("anon_inode:x"), Kind::Call);
     }
 }

@@ -243,3 +243,16 @@ fn the_fullest_queue_is_told_beside_who_waits_for_room() {
     assert!(!told([2, 2]).contains("a.Appender.queue"), "too few looks");
     assert!(!told([9, 2]).contains("a.Appender.queue"), "it waits for something to come");
 }
+
+#[test]
+fn what_helps_depends_on_who_is_waited_for() {
+    let printed = waiting("pipe", "standard output (write)", 1.0, 10).ask(process).expect("a finding");
+    assert!(printed.title.contains("wait for standard output (write)"), "{}", printed.title);
+    assert!(printed.next_step.contains("log driver"), "{}", printed.next_step);
+    let other = waiting("pipe", "a pipe (read)", 1.0, 10).ask(process).expect("a finding");
+    assert!(other.next_step.contains("`ps --ppid"), "{}", other.next_step);
+    let locked = waiting("file", "/data/spool (fcntl)", 1.0, 10).ask(disk).expect("a finding");
+    assert!(locked.next_step.contains("`lslocks`"), "{}", locked.next_step);
+    let forced = waiting("file", "/data/log (fsync)", 1.0, 10).ask(disk).expect("a finding");
+    assert!(forced.next_step.contains("Force data"), "{}", forced.next_step);
+}
