@@ -44,7 +44,7 @@ fn by_looks(evidence: &Evidence<'_>) -> Option<Finding> {
     let row = looks::of_kind(evidence, is_it)?;
     let average = row.number("average").filter(|average| *average >= BLOCKED_IN_LOOKS)?;
     let (class, site) = (row.text("what"), looks::place(&row));
-    let holder = looks::holder(&row).map(|holder| format!("; {holder}")).unwrap_or_default();
+    let holder = looks::holder(evidence, &row).map(|holder| format!("; {holder}")).unwrap_or_default();
     Some(Finding {
         id: "lock-contention",
         severity: if average >= 1.0 { Severity::Critical } else { Severity::Warning },
@@ -151,7 +151,7 @@ pub(super) fn seen_at(evidence: &Evidence<'_>, class: &str) -> Option<String> {
     let is_it = |row: &Row<'_>| row.text("kind") == "monitor" && row.text("what") == class;
     let row = evidence.rows(Threads, "waiting").find(is_it)?;
     let callers = called_from(&row).map(|callers| format!(", {callers}")).unwrap_or_default();
-    let holder = looks::holder(&row).map(|holder| format!("; {holder}")).unwrap_or_default();
+    let holder = looks::holder(evidence, &row).map(|holder| format!("; {holder}")).unwrap_or_default();
     Some(format!("seen blocked at {}{callers}{holder}", looks::place(&row)))
 }
 

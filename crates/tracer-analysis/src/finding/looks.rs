@@ -104,7 +104,7 @@ pub(super) fn lock_queue(evidence: &Evidence<'_>) -> Option<Finding> {
         return Some(abandoned(evidence, &row, average));
     }
     let (what, site) = (row.text("what"), place(&row));
-    let holder = holder(&row);
+    let holder = holder(evidence, &row);
     let held = holder.as_ref().map(|holder| format!("; {holder}")).unwrap_or_default();
     Some(Finding {
         id: "lock-queue",
@@ -146,10 +146,22 @@ pub(super) fn threads(evidence: &Evidence<'_>, row: &Row<'_>, average: f64) -> S
     format!("{average:.1}{} {noun} on average", if is_partial { " or more" } else { "" })
 }
 
-/// Who held what a row's threads waited for, and where that was.
-pub(super) fn holder(row: &Row<'_>) -> Option<String> {
-    let at = row.known("holder_site").map(|site| format!(" at {site}")).unwrap_or_default();
-    Some(format!("`{}` held it{at}", row.known("holder")?))
+/// Who held what a row's threads waited for, where that was, and what is waited for there.
+pub(super) fn holder(evidence: &Evidence<'_>, row: &Row<'_>) -> Option<String> {
+    let holder = row.known("holder")?;
+    let Some(site) = row.known("holder_site") else { return Some(format!("`{holder}` held it")) };
+    let what =
+        held_up_by(evidence, row, &site).map(|what| format!(", where threads wait for {what}")).unwrap_or_default();
+    Some(format!("`{holder}` held it at {site}{what}"))
+}
+
+/// What else than a lock threads wait for at the place of a holder, in half as many looks as others waited for it.
+fn held_up_by(evidence: &Evidence<'_>, row: &Row<'_>, site: &str) -> Option<String> {
+    let is_there = |other: &Row<'_>| {
+        let is_lock = ["monitor", "lock"].contains(&other.text("kind").as_str());
+        other.text("site") == site && !is_lock && 2 * other.whole("looks") >= row.whole("looks")
+    };
+    evidence.rows(Threads, "waiting").find(is_there)?.known("what")
 }
 
 /// The reason of this kind that most threads had, after enough looks.
@@ -216,6 +228,32 @@ mod tests {
         assert!(waiting("condition", "C", 7.0, 10).ask(lock_queue).is_none(), "workers without work");
         assert!(waiting("monitor", "M", 7.0, 10).ask(lock_queue).is_some(), "where no lens tells of monitors");
         assert!(waiting("monitor", "M", 7.0, 10).number("locks", "waits", 0.0).ask(lock_queue).is_none());
+    }
+
+    #[test]
+    fn what_is_waited_for_where_a_lock_is_held_is_told_with_its_holder() {
+        let title = |kind: &'static str, site: &'static str, looks: u64| {
+            let cells = [
+                ("kind", kind.into()),
+                ("what", "standard output (write)".into()),
+                ("site", site.into()),
+                ("called", "java.io.X.y".into()),
+                ("average", 1.0.into()),
+                ("most", 1_u64.into()),
+                ("looks", looks.into()),
+            ];
+            let case = waiting("lock", "L", 7.2, 10).row("threads", "waiting", &cells);
+            case.ask(lock_queue).expect("a finding").title
+        };
+        let there = "com.shop.Cart.sum:9";
+        let told = title("pipe", there, 5);
+        assert!(
+            told.ends_with("held it at com.shop.Cart.sum:9, where threads wait for standard output (write)"),
+            "{told}"
+        );
+        for told in [title("pipe", there, 4), title("monitor", there, 10), title("pipe", "a.B.c:1", 10)] {
+            assert!(told.ends_with("held it at com.shop.Cart.sum:9"), "{told}");
+        }
     }
 
     #[test]
