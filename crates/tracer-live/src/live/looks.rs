@@ -41,6 +41,10 @@ use crate::{
 const LEAST: Duration = Duration::from_secs(1);
 /// Of the CPU time that a look took, how much must pass until the next one: so looks take half a percent of a core.
 const REST: u32 = 200;
+/// Looks that come one after another in the beginning, where each takes no more CPU time than that: one says little, and the first answer is
+/// waited for.
+const FIRST: u32 = 3;
+const FIRST_CPU: Duration = Duration::from_millis(100);
 /// Looks that wait to be passed on.
 const WAITING: usize = 2;
 /// Most names of threads that a group keeps, and of those in none.
@@ -101,18 +105,23 @@ impl Looks {
 
 fn look_again(reader: ThreadReader, tell: &SyncSender<Seen>, stopped: &Receiver<()>) {
     let mut looker = Looker::new(reader);
-    loop {
+    for looks in 1.. {
         let seen = match looker.look() {
             Ok(seen) => seen,
             Err(error) => return log::debug!("threads are not looked at any more: {error}"),
         };
-        let rest = seen.rest();
+        let rest = rest(looks, Duration::from_nanos(seen.cpu_ns));
         // One more does not help whoever has not come to the last two.
         let _ = tell.try_send(seen);
         if stopped.recv_timeout(rest) != Err(RecvTimeoutError::Timeout) {
             return;
         }
     }
+}
+
+/// How long to rest after a look, of so many, that took so much CPU time.
+fn rest(looks: u32, cpu: Duration) -> Duration {
+    if looks < FIRST && cpu <= FIRST_CPU { LEAST } else { cpu.saturating_mul(REST).max(LEAST) }
 }
 
 /// Looks at all threads of a JVM.
@@ -146,11 +155,6 @@ impl Looker {
 }
 
 impl Seen {
-    /// How long to rest until the next look, so that looks take half a percent of a core.
-    pub fn rest(&self) -> Duration {
-        Duration::from_nanos(self.cpu_ns).saturating_mul(REST).max(LEAST)
-    }
-
     /// The look, behind the stacks in it.
     pub fn told(&self, definitions: &mut Definitions, sink: &mut dyn FnMut(Item<'_>)) -> ThreadLook {
         let threads = &self.threads;
@@ -309,6 +313,14 @@ mod tests {
         live::looks::executors::MAX_EXECUTORS,
         stack::{Frame, Kind},
     };
+
+    #[test]
+    fn looks_rest_by_what_they_cost_and_the_first_ones_come_soon() {
+        let [cheap, dear, dearest] = [1, 40, 101].map(Duration::from_millis);
+        assert_eq!([1, 2, 3, 9].map(|looks| rest(looks, cheap)), [LEAST; 4]);
+        assert_eq!([1, 2, 3, 9].map(|looks| rest(looks, dear).as_secs()), [1, 1, 8, 8]);
+        assert_eq!(rest(1, dearest), Duration::from_millis(20_200));
+    }
 
     /// A target lists as many threads as it likes, each with a stack, a name and an executor of its own.
     #[test]
