@@ -56,6 +56,10 @@ const PEER: Wait = Wait {
     next_step: "Look at that peer: it answers slowly, or is not asked for less; a time limit keeps threads from queueing.",
 };
 
+/// Of a peer that has not even taken the connection.
+const OF_CONNECTING: &str = "Look whether that peer is there and takes connections, and what lies between (a firewall drops without an answer); a \
+                             short limit of time for connecting keeps threads from queueing.";
+
 /// The answer is there and is not sent: what the peer wrote last waits until what it wrote before is acknowledged.
 const NAGLE: Wait = Wait {
     kinds: &["socket"],
@@ -133,6 +137,9 @@ pub(super) fn peer(evidence: &Evidence<'_>) -> Option<Finding> {
     }
     let mut finding = say(evidence, &PEER, &row)?;
     finding.evidence.extend(other_peers(evidence, &row));
+    if row.text("what").ends_with(" (connect)") {
+        OF_CONNECTING.clone_into(&mut finding.next_step);
+    }
     let is_near = ON_THIS_MACHINE.iter().any(|address| row.text("what").contains(address));
     Some(if is_near { may_lack_a_cpu(evidence, finding) } else { finding })
 }

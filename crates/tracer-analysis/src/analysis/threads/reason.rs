@@ -73,6 +73,20 @@ const FILE_CALLS: [(&str, &str); 9] = [
     ("java.io.UnixFileSystem.", "a file"),
 ];
 
+/// Methods of the JDK that wait by `poll` until a socket is ready, because there is a limit of time: what for. Those of 8 and 11 do it in native
+/// code.
+const POLLS: [(&str, &str); 9] = [
+    ("sun.nio.ch.NioSocketImpl.connect", "connect"),
+    ("sun.nio.ch.NioSocketImpl.accept", "accept"),
+    ("sun.nio.ch.NioSocketImpl.implRead", "read"),
+    ("sun.nio.ch.NioSocketImpl.implWrite", "write"),
+    ("sun.nio.ch.SocketChannelImpl.blockingRead", "read"),
+    ("sun.nio.ch.SocketChannelImpl.blockingConnect", "connect"),
+    ("java.net.SocketInputStream.socketRead0", "read"),
+    ("java.net.PlainSocketImpl.socketConnect", "connect"),
+    ("java.net.PlainSocketImpl.socketAccept", "accept"),
+];
+
 /// Pipes, as they are called.
 const PIPES: [&str; 3] = ["a pipe", "standard output", "standard error"];
 
@@ -176,7 +190,11 @@ pub(super) fn reason(waits: Option<&Waits>, stacks: &Stacks, stack: StackId) -> 
     if frames().any(|frame| is(frame, SHUTDOWN)) {
         return Some((Kind::Shutdown, "a shutdown hook".to_owned()));
     }
-    let told = waits.map(|waits| (Kind::of(waits), words(waits)));
+    let polls = || {
+        let mut below = frames().take_while(|frame| !site::is_app(frame));
+        below.find_map(|frame| POLLS.iter().find(|(method, _)| is(frame, method))).map(|(_, call)| *call)
+    };
+    let told = waits.map(|waits| (Kind::of(waits), words(waits, polls)));
     let blocks = matches!(told, Some((Kind::Monitor | Kind::Notify, _)));
     if frames().any(|frame| is(frame, PINNED)) || (blocks && frames().any(|frame| is(frame, VIRTUAL))) {
         return Some((Kind::Pinned, told.map_or_else(|| "time to pass".to_owned(), |(_, what)| what)));
@@ -199,13 +217,16 @@ pub(super) fn reason(waits: Option<&Waits>, stacks: &Stacks, stack: StackId) -> 
     }
 }
 
-/// What is waited for.
-pub(super) fn words(waits: &Waits) -> String {
+/// What is waited for; `polls` says for what a call of `poll` waits, where that is known.
+pub(super) fn words(waits: &Waits, polls: impl Fn() -> Option<&'static str>) -> String {
     match waits {
         Waits::Notify { joined: Some(_), .. } => "the end of a thread".to_owned(),
         Waits::Monitor { class, .. } | Waits::Notify { class, .. } => class.clone().unwrap_or_else(|| "?".to_owned()),
         Waits::Unpark { class, .. } => class.clone(),
-        Waits::SystemCall { call, on: Some(on), .. } => format!("{} ({call})", peer(on)),
+        Waits::SystemCall { call, on: Some(on), .. } => {
+            let meant = Some(polls).filter(|_| call == "poll").and_then(|polls| polls());
+            format!("{} ({})", peer(on), meant.unwrap_or(call))
+        }
         Waits::SystemCall { call, on: None, .. } => call.clone(),
     }
 }
@@ -311,6 +332,18 @@ mod tests {
         assert_eq!(kind(Some(&waits(None)), &["a.Import.stop:9"]).map(|(kind, _)| kind), Some(Kind::Notify));
         let hook = ["java.lang.Shutdown.exit:1", "java.lang.ApplicationShutdownHooks.runHooks:107", join];
         assert_eq!(kind(Some(&waits(Some(7))), &hook), Some((Kind::Shutdown, "a shutdown hook".to_owned())));
+    }
+
+    #[test]
+    fn a_wait_with_a_limit_of_time_is_called_by_what_it_is_for() {
+        let waits = call("poll", "TCP 10.0.0.7:5432 (from 10.0.0.3:41456)");
+        let told = |frames: &[&str]| kind(Some(&waits), frames).map(|(_, what)| what);
+        let net = "sun.nio.ch.Net.poll";
+        let socket = |call: &str| Some(format!("TCP 10.0.0.7:5432 ({call})"));
+        assert_eq!(told(&["a.Dial.dial:4", "sun.nio.ch.NioSocketImpl.connect:602", net]), socket("connect"));
+        assert_eq!(told(&["a.Dial.read:5", "sun.nio.ch.NioSocketImpl.implRead:314", net]), socket("read"));
+        assert_eq!(told(&["a.Dial.read:5", "java.net.SocketInputStream.socketRead0"]), socket("read"), "8 and 11");
+        assert_eq!(told(&["sun.nio.ch.NioSocketImpl.connect:602", "a.Own.poll:4", net]), socket("poll"), "of its own");
     }
 
     #[test]

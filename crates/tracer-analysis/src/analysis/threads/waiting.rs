@@ -336,7 +336,7 @@ fn circles(look: &ThreadLook, stacks: &Stacks) -> Vec<Vec<Cell>> {
             name.clone().into(),
             site::label(stacks, *stack).into(),
             Kind::of(waits).key().into(),
-            words(waits).into(),
+            words(waits, || None).into(),
             holder.clone().into(),
         ]
     };

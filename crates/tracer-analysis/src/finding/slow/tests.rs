@@ -246,6 +246,8 @@ fn the_fullest_queue_is_told_beside_who_waits_for_room() {
 
 #[test]
 fn what_helps_depends_on_who_is_waited_for() {
+    let dialled = waiting("socket", "TCP 10.0.0.7:5432 (connect)", 1.0, 10).ask(peer).expect("a finding");
+    assert!(dialled.next_step.contains("takes connections"), "{}", dialled.next_step);
     let printed = waiting("pipe", "standard output (write)", 1.0, 10).ask(process).expect("a finding");
     assert!(printed.title.contains("wait for standard output (write)"), "{}", printed.title);
     assert!(printed.next_step.contains("log driver"), "{}", printed.next_step);
