@@ -1,6 +1,11 @@
 //! Rules about what the program waits for that is not a thread of its own, as looks at all threads have seen it: peers, disks, other
 //! processes, queues without room; and about threads that everything else needs: carriers, the one of finalizers.
 
+mod wait;
+
+use self::wait::{
+    DISK, NAGLE, OF_CONNECTING, OF_LOCKED_FILE, OF_PRINTED, PARTY, PEER, PROCESS, QUEUE, SYNC, TASK, Wait,
+};
 use super::{
     Evidence, Row,
     cpu::samples,
@@ -19,8 +24,6 @@ use crate::{
 const SYNC_CALLS: [&str; 6] = ["fsync", "msync", "fdatasync", "flock", "fcntl", "openat"];
 /// Those that wait for a lock, as titles have them.
 const LOCK_CALLS: [&str; 2] = [" (fcntl)", " (flock)"];
-const OF_LOCKED_FILE: &str = "Another process holds a lock of that file, which `lslocks` names: hold it shorter, or give up after a time \
-                              (`FileChannel.tryLock`).";
 
 /// Files that are none of a disk.
 const DEVICES: [&str; 3] = ["/dev/", "/proc/", "/sys/"];
@@ -36,92 +39,6 @@ const HELD_BACK_PERCENT: f64 = 50.0;
 
 /// Of the times that threads were seen waiting, how many must be of threads that had run since the look before, in per cent.
 const ENDS_PERCENT: f64 = 75.0;
-
-/// Something that threads wait for.
-struct Wait {
-    /// As the lens `threads` calls it.
-    kinds: &'static [&'static str],
-    id: &'static str,
-    /// Threads on average from which on it is told, and those from which on it is a warning.
-    told: f64,
-    warning: f64,
-    next_step: &'static str,
-}
-
-const PEER: Wait = Wait {
-    kinds: &["socket"],
-    id: "slow-peer",
-    told: 0.5,
-    warning: 1.5,
-    next_step: "Look at that peer: it answers slowly, or is not asked for less; a time limit keeps threads from queueing.",
-};
-
-/// Of a peer that has not even taken the connection.
-const OF_CONNECTING: &str = "Look whether that peer is there and takes connections, and what lies between (a firewall drops without an answer); a \
-                             short limit of time for connecting keeps threads from queueing.";
-
-/// The answer is there and is not sent: what the peer wrote last waits until what it wrote before is acknowledged.
-const NAGLE: Wait = Wait {
-    kinds: &["socket"],
-    id: "nagle",
-    told: 0.5,
-    warning: 1.5,
-    next_step: "Have the peer write an answer at once (a buffer, one flush), or set TCP_NODELAY on its sockets; for the JDK's \
-                HttpServer that is -Dsun.net.httpserver.nodelay=true.",
-};
-
-const SYNC: Wait = Wait {
-    kinds: &["file"],
-    id: "slow-disk",
-    told: 0.2,
-    warning: 0.2,
-    next_step: "Force data to the disk less often, or several requests' at once, and not on the way of a request.",
-};
-
-const DISK: Wait = Wait {
-    kinds: &["file"],
-    id: "slow-disk",
-    told: 0.5,
-    warning: 2.0,
-    next_step: "Look at that file and its disk (`iostat -x 1`): files opened for synchronous writing (`rwd`, `DSYNC`) wait \
-                for it each time.",
-};
-
-const PROCESS: Wait = Wait {
-    kinds: &["process", "pipe"],
-    id: "slow-process",
-    told: 0.5,
-    warning: 1.5,
-    next_step: "Look at the processes that it starts (`ps --ppid PID`); start fewer of them, or do their work inside.",
-};
-
-/// Of what the program prints.
-const OF_PRINTED: &str = "Whoever reads that (a log driver of containers, what follows in a pipeline) is slower than the program prints: print \
-                          less, or by an appender with a queue that may leave something out.";
-
-const QUEUE: Wait = Wait {
-    kinds: &["queue"],
-    id: "full-queue",
-    told: 0.5,
-    warning: 1.5,
-    next_step: "Look at who takes from this queue: it is slower than those who fill it; `jtrace threads PID` shows both.",
-};
-
-const TASK: Wait = Wait {
-    kinds: &["task"],
-    id: "slow-task",
-    told: 1.0,
-    warning: f64::INFINITY,
-    next_step: "Look at what the tasks do: `jtrace threads PID` shows the threads that run them.",
-};
-
-const PARTY: Wait = Wait {
-    kinds: &["barrier"],
-    id: "slow-party",
-    told: 1.0,
-    warning: f64::INFINITY,
-    next_step: "Look at who comes last: `jtrace threads PID` shows which thread of these is not there yet, and what it does.",
-};
 
 /// Threads wait for a peer to answer. One on this machine may only wait for a CPU, as the JVM does, or have answered already.
 pub(super) fn peer(evidence: &Evidence<'_>) -> Option<Finding> {
