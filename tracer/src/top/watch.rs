@@ -70,7 +70,9 @@ impl Watch {
         let seen = self.looker.as_mut().and_then(|looker| {
             looker.look().inspect_err(|error| log::debug!("threads are not looked at: {error}")).ok()
         });
-        let rest = seen.as_ref().map_or(LEAST, Seen::rest);
+        // What is kept of the past grows with each look, up to more than are the first ones.
+        let looks = u32::try_from(self.past.len() + 1).unwrap_or(u32::MAX);
+        let rest = seen.as_ref().map_or(LEAST, |seen| seen.rest(looks));
         if let Some(seen) = seen {
             self.take(&seen);
         }

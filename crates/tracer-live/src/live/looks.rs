@@ -110,7 +110,7 @@ fn look_again(reader: ThreadReader, tell: &SyncSender<Seen>, stopped: &Receiver<
             Ok(seen) => seen,
             Err(error) => return log::debug!("threads are not looked at any more: {error}"),
         };
-        let rest = rest(looks, Duration::from_nanos(seen.cpu_ns));
+        let rest = seen.rest(looks);
         // One more does not help whoever has not come to the last two.
         let _ = tell.try_send(seen);
         if stopped.recv_timeout(rest) != Err(RecvTimeoutError::Timeout) {
@@ -155,6 +155,11 @@ impl Looker {
 }
 
 impl Seen {
+    /// How long to rest until the next look, where this was one of so many.
+    pub fn rest(&self, looks: u32) -> Duration {
+        rest(looks, Duration::from_nanos(self.cpu_ns))
+    }
+
     /// The look, behind the stacks in it.
     pub fn told(&self, definitions: &mut Definitions, sink: &mut dyn FnMut(Item<'_>)) -> ThreadLook {
         let threads = &self.threads;
