@@ -172,7 +172,7 @@ fn own_dump(jvm: &Jvm) -> Result<BTreeMap<u64, Vec<String>>> {
     let directory = tempfile::tempdir()?;
     let path = directory.path().join("dump.json");
     jvm.jcmd(&["Thread.dump_to_file", "-format=json", &path.to_string_lossy()])?;
-    let dump = dump(jvm)?;
+    let dump: Value = serde_json::from_slice(&std::fs::read(path)?)?;
     let containers = dump["threadDump"]["threadContainers"].as_array().context("no containers")?;
     let threads = containers.iter().filter_map(|container| container["threads"].as_array()).flatten();
     threads
@@ -260,7 +260,7 @@ fn virtual_threads_that_are_not_mounted_are_told_as_the_jvm_tells_of_them() -> R
 
 /// Queues as the dump has them: what waits, the field, and for how many threads.
 fn queues(jvm: &Jvm) -> Result<Vec<(u64, Option<String>, usize)>> {
-    let dump: Value = serde_json::from_slice(&jtrace::succeed(&["threads", &jvm.pid().to_string(), "--json"])?.stdout)?;
+    let dump = dump(jvm)?;
     let queue = |queue: &Value| {
         let queued = queue["queued"].as_u64().context("no number")?;
         let threads = queue["threads"].as_array().context("no threads")?;
