@@ -224,8 +224,8 @@ pub(super) fn words(waits: &Waits, polls: impl Fn() -> Option<&'static str>) -> 
         Waits::Monitor { class, .. } | Waits::Notify { class, .. } => class.clone().unwrap_or_else(|| "?".to_owned()),
         Waits::Unpark { class, .. } => class.clone(),
         Waits::SystemCall { call, on: Some(on), .. } => {
-            let meant = Some(polls).filter(|_| call == "poll").and_then(|polls| polls());
-            format!("{} ({})", peer(on), meant.unwrap_or(call))
+            let call = if call == "poll" { polls().unwrap_or(call) } else { call };
+            format!("{} ({call})", peer(on))
         }
         Waits::SystemCall { call, on: None, .. } => call.clone(),
     }

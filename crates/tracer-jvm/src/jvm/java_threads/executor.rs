@@ -185,6 +185,7 @@ fn now_ns() -> i64 {
 mod tests {
     use super::{
         super::{
+            named_fields::of_objects,
             reader::Classes,
             virtual_threads::tests::{METADATA, PLACES},
         },
@@ -192,7 +193,7 @@ mod tests {
     };
     use crate::{
         fuzz::{self, Metered},
-        jvm::{metadata::Field, peek::copy::Copy},
+        jvm::peek::copy::Copy,
     };
 
     /// `Klass*`s: of a thread and its holder, and of a worker, an executor, a queue and a counter.
@@ -237,9 +238,7 @@ mod tests {
 
     /// What is read of a worker of this class, whose executor has a queue of this one.
     fn found(memory: &impl Peek, worker: &str, queue: &str) -> Option<Executor> {
-        let field = |klass, name: &'static str, is_reference| {
-            (klass, name, Field { name: name.to_owned(), is_reference, is_static: false, offset: FIELD })
-        };
+        let field = |klass, name, is_reference| of_objects(klass, name, is_reference, FIELD);
         let known = [
             field(HOLDER, "task", true),
             field(WORKER, "this$0", true),

@@ -99,6 +99,7 @@ fn tasks<P: Peek>(fields: &NamedFields, reader: &Reader<'_, P>, queue: u64) -> O
 mod tests {
     use super::{
         super::{
+            named_fields::of_objects,
             reader::Classes,
             virtual_threads::tests::{METADATA, PLACES},
         },
@@ -106,7 +107,7 @@ mod tests {
     };
     use crate::{
         fuzz::{self, Metered},
-        jvm::{metadata::Field, peek::copy::Copy},
+        jvm::peek::copy::Copy,
     };
 
     /// `Klass*`s.
@@ -181,16 +182,13 @@ mod tests {
     }
 
     fn found_by(pools: &ForkJoinPools, memory: &impl Peek, field_of_queues: &'static str) -> Option<(u64, u64)> {
-        let field = |klass, name: &'static str, is_reference, offset| {
-            (klass, name, Field { name: name.to_owned(), is_reference, is_static: false, offset })
-        };
         let known = [
-            field(THREAD, "pool", true, FIELD),
-            field(CARRYING, "pool", true, FIELD),
-            field(POOL, field_of_queues, true, FIELD),
-            field(QUEUE, "array", true, FIELD),
-            field(QUEUE, "base", false, BASE),
-            field(QUEUE, "top", false, TOP),
+            of_objects(THREAD, "pool", true, FIELD),
+            of_objects(CARRYING, "pool", true, FIELD),
+            of_objects(POOL, field_of_queues, true, FIELD),
+            of_objects(QUEUE, "array", true, FIELD),
+            of_objects(QUEUE, "base", false, BASE),
+            of_objects(QUEUE, "top", false, TOP),
         ];
         let fields = NamedFields::with(known.to_vec());
         let classes = Classes::with(&NAMES);

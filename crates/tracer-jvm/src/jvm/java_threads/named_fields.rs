@@ -23,6 +23,17 @@ const MAX_REFERENCES: usize = 32;
 /// References in objects of a class: names with that of the class that declares them, and where they lie.
 pub(super) type References = Arc<[(String, u64)]>;
 
+/// A field of objects of a class, by its name.
+#[cfg(test)]
+pub(super) fn of_objects(
+    klass: u64,
+    name: &'static str,
+    is_reference: bool,
+    offset: u64,
+) -> (u64, &'static str, Field) {
+    (klass, name, Field { name: name.to_owned(), is_reference, is_static: false, offset })
+}
+
 /// Reads fields.
 #[derive(Debug)]
 pub(super) struct NamedFields {

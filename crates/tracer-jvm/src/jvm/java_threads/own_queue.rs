@@ -63,6 +63,7 @@ pub(super) fn label(class: &str, field: &str) -> String {
 mod tests {
     use super::{
         super::{
+            named_fields::of_objects,
             reader::Classes,
             virtual_threads::tests::{METADATA, PLACES},
         },
@@ -70,7 +71,7 @@ mod tests {
     };
     use crate::{
         fuzz::{self, Metered},
-        jvm::{metadata::Field, peek::copy::Copy},
+        jvm::peek::copy::Copy,
     };
 
     /// `Klass*`s: of a thread, its holder, a lambda, what that has caught, two queues, and a counter.
@@ -119,9 +120,7 @@ mod tests {
     }
 
     fn found(memory: &impl Peek) -> Option<OwnQueue> {
-        let field = |klass, name: &'static str, is_reference| {
-            (klass, name, Field { name: name.to_owned(), is_reference, is_static: false, offset: FIELD })
-        };
+        let field = |klass, name, is_reference| of_objects(klass, name, is_reference, FIELD);
         let known = [
             field(HOLDER, "task", true),
             field(ARRAY, "count", false),
