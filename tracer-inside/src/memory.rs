@@ -8,6 +8,7 @@
 mod buffer;
 mod contexts;
 mod counters;
+mod pages;
 
 use std::{
     collections::HashMap,
@@ -19,7 +20,6 @@ use std::{
     },
 };
 
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use tracer_weave::control::Told;
 
 pub(crate) use self::counters::Counters;
@@ -27,6 +27,7 @@ use self::{
     buffer::Buffer,
     contexts::{CONTEXTS_AT_ONCE, Contexts},
     counters::COUNTERS_BYTES,
+    pages::{discard, map, unmap},
 };
 use crate::{jvm::ArrayLayout, site::jtrace_marks_flushed, telling};
 
@@ -86,19 +87,6 @@ pub(crate) struct Memory {
     refused: AtomicBool,
     /// Whether contexts found no room.
     is_full: AtomicBool,
-}
-
-fn map(bytes: usize) -> Option<usize> {
-    // SAFETY: a new mapping of its own.
-    let mapped = unsafe {
-        mmap_anonymous(
-            ptr::null_mut(),
-            bytes,
-            ProtFlags::READ | ProtFlags::WRITE,
-            MapFlags::PRIVATE | MapFlags::NORESERVE,
-        )
-    };
-    mapped.ok().map(<*mut std::ffi::c_void>::expose_provenance)
 }
 
 impl Memory {
@@ -390,16 +378,4 @@ impl Memory {
     pub(crate) fn switch_off(&self, places: &Range<u32>) {
         places.clone().for_each(|place| self.switch(place, 0));
     }
-}
-
-/// Takes a mapping away that nobody knows any more.
-fn unmap(base: usize, bytes: usize) {
-    // SAFETY: callers have seen to that.
-    let _ = unsafe { rustix::mm::munmap(ptr::with_exposed_provenance_mut(base), bytes) };
-}
-
-/// Gives pages back; they read as 0 from now on.
-fn discard(base: usize, bytes: usize) {
-    // SAFETY: private memory without a file: its pages become zero.
-    let _ = unsafe { madvise(ptr::with_exposed_provenance_mut(base), bytes, Advice::LinuxDontNeed) };
 }

@@ -13,7 +13,10 @@ use std::{
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
 use tracer_common::marks::{Context, Word, WordKind};
 
-use super::{Memory, discard};
+use super::{
+    Memory,
+    pages::{discard, unmap},
+};
 
 /// Bytes of the trees of all threads together, and for which one tree has addresses.
 const MOST_BYTES: usize = 64 << 20;
@@ -256,7 +259,7 @@ impl Contexts {
 
     /// Gives its memory back; nobody knows it any more.
     pub(super) fn release(self) {
-        super::unmap(self.base, MOST_BYTES);
+        unmap(self.base, MOST_BYTES);
         BYTES.fetch_sub(self.memory.start + MOST_BYTES - self.memory.end, Ordering::Relaxed);
     }
 }
