@@ -3,6 +3,7 @@
 //! Nothing is stopped and nothing is kept: what is read can have changed a moment later, so callers that need an answer of
 //! one moment read twice, or know from events that nothing has happened since. Lists and lengths are bounded.
 
+mod coroutines;
 mod executor;
 mod fork_join;
 mod layout;
@@ -11,6 +12,7 @@ mod names;
 mod object;
 mod own_queue;
 mod places;
+mod pools;
 mod reader;
 mod thread_object;
 mod virtual_threads;
@@ -23,10 +25,10 @@ use std::{
 use self::layout::List;
 pub use self::{
     executor::Executor,
-    fork_join::ForkJoinPools,
     layout::Layout,
     names::{NamedThread, ThreadNames},
     own_queue::OwnQueue,
+    pools::Pools,
     thread_object::{Blocker, ThreadObject, ThreadObjects},
     virtual_threads::{MAX_VIRTUAL_THREADS, NotRead, VirtualThread, Visitor},
 };

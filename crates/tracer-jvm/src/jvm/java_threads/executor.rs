@@ -1,4 +1,4 @@
-//! The executor for which a thread works (`ThreadPoolExecutor`, `ForkJoinPool`, those of other libraries, or a `java.util.Timer`), and how many
+//! The executor for which a thread works (`ThreadPoolExecutor`, `ForkJoinPool`, those of other libraries and languages, or a `java.util.Timer`), and how many
 //! tasks wait in its queue: read from the thread's task, which is the executor's worker, by the names of fields; and how many tasks both have
 //! got done.
 //!
@@ -6,8 +6,9 @@
 //! to be done later, as that of a timer does, so there only tasks count that are late.
 
 use super::{
-    fork_join::ForkJoinPools,
+    coroutines, fork_join,
     named_fields::{MAX_DEPTH, NamedFields},
+    pools::{self, Pools},
     reader::Reader,
 };
 use crate::{
@@ -61,6 +62,8 @@ pub struct Executor {
     pub address: u64,
     /// Tasks that wait in its queue.
     pub queued: u64,
+    /// Whether a thread of it that has nothing to do may begin with one of them.
+    pub may_begin: bool,
     /// Tasks that threads got done which have ended since; absent where it counts none.
     pub completed: Option<u64>,
     /// Tasks that this thread got done.
@@ -72,16 +75,18 @@ impl Executor {
     pub(super) fn of<P: Peek>(
         fields: &NamedFields,
         reader: &Reader<'_, P>,
-        pools: &ForkJoinPools,
+        pools: &Pools,
         thread: u64,
     ) -> Option<Self> {
         if reader.class(reader.klass(thread)?)?.0 == TIMER {
             let address = fields.reference(reader, thread, "queue")?;
             let queued = late_timer_tasks(fields, reader, address, now_ms())?;
-            return Some(Self { address, queued, completed: None, completed_here: 0 });
+            return Some(Self { address, queued, may_begin: true, completed: None, completed_here: 0 });
         }
-        if let Some((address, queued)) = pools.of(fields, reader, thread) {
-            return Some(Self { address, queued, completed: None, completed_here: 0 });
+        let of_many_queues = fork_join::pool(fields, reader, pools, thread)
+            .or_else(|| coroutines::scheduler(fields, reader, pools, thread));
+        if let Some((address, pools::Waiting { queued, may_begin })) = of_many_queues {
+            return Some(Self { address, queued, may_begin, completed: None, completed_here: 0 });
         }
         let held = reader.platform(thread)?;
         // Where the thread has an object for what only platform threads have, the task is in that, under another name.
@@ -94,7 +99,7 @@ impl Executor {
         };
         let completed = fields.long(reader, address, "completedTaskCount");
         let completed_here = fields.long(reader, worker, "completedTasks").unwrap_or(0);
-        Some(Self { address, queued, completed, completed_here })
+        Some(Self { address, queued, may_begin: true, completed, completed_here })
     }
 }
 
@@ -256,7 +261,7 @@ mod tests {
         let fields = NamedFields::with(known.to_vec()).with_references(&references);
         let classes = Classes::with(&named);
         let reader = Reader { memory, metadata: &METADATA, places: &PLACES, classes: &classes };
-        Executor::of(&fields, &reader, &ForkJoinPools::default(), at(0))
+        Executor::of(&fields, &reader, &Pools::default(), at(0))
     }
 
     const OF_JDK: [&str; 2] =

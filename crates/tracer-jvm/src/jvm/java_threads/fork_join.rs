@@ -3,13 +3,9 @@
 //! A task that is split puts its parts there, and the same workers run them soon. These are no backlog, so a queue whose next task is one
 //! that is split (`RecursiveTask`, `RecursiveAction`, and the `CountedCompleter`s of parallel streams) counts as empty.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::HashMap,
-};
-
 use super::{
     named_fields::{MAX_DEPTH, NamedFields},
+    pools::{Pools, Waiting},
     reader::Reader,
 };
 use crate::jvm::peek::Peek;
@@ -23,55 +19,35 @@ const SPLIT: [&str; 3] = [
     "java.util.concurrent.RecursiveAction",
     "java.util.concurrent.RecursiveTask",
 ];
-/// Most queues that are looked at, of all pools of a look: a pool has up to four for each of its workers, and few have more workers than
-/// the machine has CPUs. A target decides how many there are of both.
-const MAX_QUEUES: u32 = 16_384;
 /// Most tasks of a queue that are asked for their class: a slot is empty while its task is being taken.
 const MAX_ASKED: u32 = 8;
 /// Most tasks of a queue (`ForkJoinPool.WorkQueue.MAXIMUM_QUEUE_CAPACITY`).
 const MAX_TASKS: u32 = 1 << 26;
 
-/// What waits in the pools of one look.
-#[derive(Debug)]
-pub struct ForkJoinPools {
-    /// By address: each of a pool's workers asks for the same.
-    known: RefCell<HashMap<u64, Option<u64>>>,
-    /// Queues that may still be looked at.
-    left: Cell<u32>,
+/// The pool for which a thread works, and what waits in its queues; none where it is no worker of one, or that cannot be read.
+pub(super) fn pool<P: Peek>(
+    fields: &NamedFields,
+    reader: &Reader<'_, P>,
+    pools: &Pools,
+    thread: u64,
+) -> Option<(u64, Waiting)> {
+    let classes = reader.classes(thread, MAX_DEPTH);
+    if !classes.iter().any(|class| class == WORKER) || classes.iter().any(|class| class == CARRIER) {
+        return None;
+    }
+    let pool = fields.reference(reader, thread, "pool")?;
+    let read = || Some(Waiting { queued: queued(fields, reader, pools, pool)?, may_begin: true });
+    Some((pool, pools.waiting(pool, read)?))
 }
 
-impl Default for ForkJoinPools {
-    fn default() -> Self {
-        Self { known: RefCell::default(), left: Cell::new(MAX_QUEUES) }
-    }
-}
-
-impl ForkJoinPools {
-    /// The pool for which a thread works, and what waits in its queues; none where it is no worker of one, or that cannot be read.
-    pub(super) fn of<P: Peek>(&self, fields: &NamedFields, reader: &Reader<'_, P>, thread: u64) -> Option<(u64, u64)> {
-        let classes = reader.classes(thread, MAX_DEPTH);
-        if !classes.iter().any(|class| class == WORKER) || classes.iter().any(|class| class == CARRIER) {
-            return None;
-        }
-        let pool = fields.reference(reader, thread, "pool")?;
-        let known = self.known.borrow().get(&pool).copied();
-        let queued = known.unwrap_or_else(|| {
-            let queued = self.queued(fields, reader, pool);
-            self.known.borrow_mut().insert(pool, queued);
-            queued
-        });
-        Some((pool, queued?))
-    }
-
-    /// What waits in all queues of a pool; none where they are more than may be looked at.
-    fn queued<P: Peek>(&self, fields: &NamedFields, reader: &Reader<'_, P>, pool: u64) -> Option<u64> {
-        // The field has another name up to 16.
-        let queues = ["queues", "workQueues"].into_iter().find_map(|name| fields.reference(reader, pool, name))?;
-        let length = reader.length(queues)?;
-        self.left.set(self.left.get().checked_sub(length)?);
-        let each = (0..length).filter_map(|index| reader.element(queues, index));
-        Some(each.filter_map(|queue| tasks(fields, reader, queue)).map(u64::from).sum())
-    }
+/// What waits in all queues of a pool; none where they are more than may be looked at.
+fn queued<P: Peek>(fields: &NamedFields, reader: &Reader<'_, P>, pools: &Pools, pool: u64) -> Option<u64> {
+    // The field has another name up to 16.
+    let queues = ["queues", "workQueues"].into_iter().find_map(|name| fields.reference(reader, pool, name))?;
+    let length = reader.length(queues)?;
+    pools.allow(length)?;
+    let each = (0..length).filter_map(|index| reader.element(queues, index));
+    Some(each.filter_map(|queue| tasks(fields, reader, queue)).map(u64::from).sum())
 }
 
 /// Tasks of a queue, which lie from `base` up to `top` in an array of a power of two; none where these are split, or the queue was
@@ -178,10 +154,10 @@ mod tests {
     }
 
     fn found(memory: &impl Peek, field_of_queues: &'static str) -> Option<(u64, u64)> {
-        found_by(&ForkJoinPools::default(), memory, field_of_queues)
+        found_by(&Pools::default(), memory, field_of_queues)
     }
 
-    fn found_by(pools: &ForkJoinPools, memory: &impl Peek, field_of_queues: &'static str) -> Option<(u64, u64)> {
+    fn found_by(pools: &Pools, memory: &impl Peek, field_of_queues: &'static str) -> Option<(u64, u64)> {
         let known = [
             of_objects(THREAD, "pool", true, FIELD),
             of_objects(CARRYING, "pool", true, FIELD),
@@ -193,7 +169,7 @@ mod tests {
         let fields = NamedFields::with(known.to_vec());
         let classes = Classes::with(&NAMES);
         let reader = Reader { memory, metadata: &METADATA, places: &PLACES, classes: &classes };
-        pools.of(&fields, &reader, at(0))
+        pool(&fields, &reader, pools, at(0)).map(|(pool, waiting)| (pool, waiting.queued))
     }
 
     fn told(pool: &Pool) -> Option<u64> {
@@ -210,9 +186,8 @@ mod tests {
 
     #[test]
     fn a_look_reads_so_many_queues_and_a_pool_with_more_has_no_number() {
-        let pools = |left| ForkJoinPools { left: Cell::new(left), ..ForkJoinPools::default() };
-        assert_eq!(found_by(&pools(3), &SOUND.memory(), "queues"), Some((at(1), 5)));
-        assert_eq!(found_by(&pools(2), &SOUND.memory(), "queues"), None);
+        assert_eq!(found_by(&Pools::with_room(3), &SOUND.memory(), "queues"), Some((at(1), 5)));
+        assert_eq!(found_by(&Pools::with_room(2), &SOUND.memory(), "queues"), None);
     }
 
     #[test]

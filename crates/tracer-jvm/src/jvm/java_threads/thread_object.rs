@@ -3,10 +3,10 @@
 use super::{
     JavaThread, Layout,
     executor::Executor,
-    fork_join::ForkJoinPools,
     named_fields::{MAX_DEPTH, NamedFields},
     own_queue::OwnQueue,
     places::Places,
+    pools::Pools,
     reader::{Classes, Reader},
     virtual_threads::{NotRead, VirtualThreads, Visitor},
 };
@@ -109,7 +109,7 @@ impl ThreadObjects {
     }
 
     /// The executor for which a thread works, and how many tasks wait in its queue. Pools are those of the same look.
-    pub fn executor_of(&self, thread: &JavaThread, pools: &ForkJoinPools) -> Option<Executor> {
+    pub fn executor_of(&self, thread: &JavaThread, pools: &Pools) -> Option<Executor> {
         let near = Pages::small(&self.memory);
         let reader = self.reader(&near);
         Executor::of(self.fields.as_ref()?, &reader, pools, reader.thread_object(thread.address)?)

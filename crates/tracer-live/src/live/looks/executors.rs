@@ -24,6 +24,9 @@ const TIMER_LOOP: &str = "java.util.TimerThread.mainLoop";
 /// Where the thread of a `ForkJoinPool` begins, and where it runs a task: what it does elsewhere is to look for one.
 const FORK_JOIN: &str = "java.util.concurrent.ForkJoinWorkerThread.run";
 const FORK_JOIN_TASK: &str = "java.util.concurrent.ForkJoinTask.doExec";
+/// The same of a worker of Kotlin's dispatchers.
+const COROUTINES: &str = ".CoroutineScheduler$Worker.run";
+const COROUTINE: &str = ".CoroutineScheduler.runSafely";
 
 /// Whether a thread of an executor, or of a `Timer`, waits for something to do.
 fn is_idle(thread: &Thread) -> bool {
@@ -31,11 +34,12 @@ fn is_idle(thread: &Thread) -> bool {
     let waits = |frame: &StackFrame| frame.frame.name.starts_with("java.lang.Object.wait");
     GET_TASK.iter().any(|method| thread.is_in(method))
         || thread.is_in(FORK_JOIN) && !thread.is_in(FORK_JOIN_TASK)
+        || thread.is_in(COROUTINES) && !thread.is_in(COROUTINE)
         || timer.is_some_and(|at| thread.frames.iter().take(at).all(waits))
 }
 
 /// What the innermost method of the program does: its frame, and those below. How it came to be called may differ from thread to thread.
-fn place(thread: &Thread) -> &[StackFrame] {
+pub(super) fn place(thread: &Thread) -> &[StackFrame] {
     let is_program = |frame: &StackFrame| frame.frame.class.as_deref().is_some_and(|class| !is_of_jdk(class));
     let end = thread.frames.iter().position(is_program).map_or(thread.frames.len(), |at| at + 1);
     thread.frames.get(..end).unwrap_or_default()
@@ -69,7 +73,7 @@ pub(super) fn executors(
             completed,
             name: first.name.clone(),
             threads: members.len() as u64,
-            idle: idle.len() as u64,
+            idle: if first.executor?.may_begin { idle.len() as u64 } else { 0 },
             queued: first.executor?.queued,
             ran: members.iter().filter(|thread| since.has_run(thread.tid)).count() as u64,
             busy: most.and_then(|most| Some((stack(most.first()?), most.len() as u64))),
