@@ -1,6 +1,7 @@
 //! `jtrace heap`: what a snapshot says equals what the program planted, what the JVM counts and what its own dump holds; the JVM goes on as
 //! if nobody had been there, whatever becomes of jtrace.
 
+mod after;
 mod case_studies;
 mod collections;
 mod questions;

@@ -14,6 +14,7 @@ mod imports;
 mod reference;
 mod seen;
 mod told;
+mod values;
 
 use std::{
     io::Write as _,
@@ -42,6 +43,8 @@ pub(crate) struct Asked {
     pub(crate) in_jvm: bool,
     pub(crate) by_tags: bool,
     pub(crate) has_methods: bool,
+    /// Of how many arrays is told what they hold.
+    pub(crate) values: usize,
     pub(crate) limit: Duration,
     pub(crate) limit_bytes: u64,
 }

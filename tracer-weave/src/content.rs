@@ -3,6 +3,8 @@
 //! The library in the JVM and the reader of dumps use it. Nothing here makes room, because the library looks where nothing may be
 //! allocated. Contents themselves go nowhere: of 64 bits, made with keys that nobody else has, none can be guessed.
 
+pub mod frequent;
+
 use std::hash::{BuildHasher as _, RandomState};
 
 /// Bytes that are taken together. All pieces but the last have a multiple of them.

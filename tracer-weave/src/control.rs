@@ -67,6 +67,8 @@ pub enum Order {
         by_tags: bool,
         /// Whether the JVM's numbers of methods are addresses of where the methods' addresses lie: up to JDK 24 they are.
         has_methods: bool,
+        /// Tell what those arrays hold of which copies take most bytes.
+        values: bool,
         /// How long it may take.
         limit_ms: u64,
         /// Most memory that the copy may ask for while it walks.

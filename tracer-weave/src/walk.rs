@@ -21,6 +21,9 @@ pub const FROM: u8 = 5;
 pub const CONTENT: u8 = 6;
 /// The end: [`End`], as ten numbers.
 pub const END: u8 = 7;
+/// What arrays hold that are there more than once, where that was asked for: the digest as above, how many bytes they hold, then the
+/// first of these behind their number, which is [`MAX_VALUE_BYTES`] at most.
+pub const VALUE: u8 = 8;
 /// In addition to a kind of reference: to an object that was told of before. Difference to the address of the object that refers, or
 /// for roots to the one before; then the index, or what [`root_words`] says.
 pub const TO_KNOWN: u8 = 0x20;
@@ -146,6 +149,11 @@ impl End {
         Self { reason, objects, visited, class_objects, references, roots, unknown_class, allocated, took_ns, cpu_ns }
     }
 }
+
+/// Most bytes of what an array holds that are told.
+pub const MAX_VALUE_BYTES: usize = 96;
+/// Most arrays of which that is told.
+pub const MAX_VALUES: usize = 128;
 
 /// Most bytes of a number.
 pub const MAX_NUMBER_BYTES: usize = 10;

@@ -52,6 +52,8 @@ pub struct Wanted {
     pub in_jvm: bool,
     /// Objects are known by tags.
     pub by_tags: bool,
+    /// Values are told of those arrays whose copies take most memory.
+    pub values: bool,
     /// How long the walk may take.
     pub limit: Duration,
 }
@@ -169,9 +171,9 @@ fn walk(jvm: &Jvm, visit: &mut Visit, wanted: Wanted, headroom: &Headroom) -> Re
     let channel = visit.channel()?;
     let limit_ms = u64::try_from(wanted.limit.as_millis()).unwrap_or(u64::MAX);
     let limit_bytes = headroom.for_copy();
-    let Wanted { in_jvm, by_tags, .. } = wanted;
+    let Wanted { in_jvm, by_tags, values, .. } = wanted;
     let has_methods = (11..NUMBERED_METHODS).contains(&jvm.target.jdk_release);
-    visit.give(&Order::Walk { in_jvm, by_tags, has_methods, limit_ms, limit_bytes })?;
+    visit.give(&Order::Walk { in_jvm, by_tags, has_methods, values, limit_ms, limit_bytes })?;
     let until = Until::within(wanted.limit + GRACE, Patience::First);
     let mut reader = Reader::new(Bounds::of_memory(headroom.resident()));
     let mut piece = vec![0; PIECE_BYTES];

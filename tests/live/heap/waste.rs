@@ -93,6 +93,13 @@ fn what_could_be_saved_is_what_the_program_wastes() -> Result<()> {
         jvm.jcmd(&["GC.heap_dump", &dump])?;
         planted(&take(&dump, &[])?, &format!("{on}, of the JVM's dump"))?;
         independent(&dump, &on)?;
+        let kept_values = name("values.heap");
+        for (source, more) in [(pid.as_str(), &["-o", &kept_values][..]), (&kept_values, &[]), (&dump, &[])] {
+            values(&take(source, &[&["--values"], more].concat())?, &format!("{on}: {source}"))?;
+        }
+        for source in [&kept, &kept_values, &dump] {
+            ensure!(own_values(&take(source, &[])?)?.is_empty(), "{on}: {source} shows what nobody has asked for");
+        }
         // A dump that jtrace writes has zeros in place of what arrays hold, and they are not taken for that.
         take(&kept, &["-o", &written])?;
         for (source, more) in [(written.as_str(), &[][..]), (&pid, &["--stop"]), (&pid, &["--tags"])] {
@@ -119,6 +126,30 @@ fn what_could_be_saved_is_what_the_program_wastes() -> Result<()> {
         }
         jvm.finish()?;
     }
+    Ok(())
+}
+
+/// What the duplicates hold that the program's orders have, and how many copies there are of it.
+fn own_values(snapshot: &Value) -> Result<Vec<(String, u64)>> {
+    let kinds = snapshot["waste"]["kinds"].as_array().context("nothing could be saved")?;
+    let rows = kinds.iter().flat_map(|of| of["rows"].as_array().into_iter().flatten());
+    let is_own = |row: &&Value| {
+        let way = row["held_by"].as_array().into_iter().flatten();
+        way.last().is_some_and(|end| end == "Wasteful$Order.country")
+    };
+    let values = rows.filter(is_own).flat_map(|row| row["values"].as_array().into_iter().flatten());
+    let told = |value: &Value| Some((value["value"].as_str()?.to_owned(), value["objects"].as_u64()?));
+    let mut told: Vec<_> = values.filter_map(told).collect();
+    told.sort();
+    Ok(told)
+}
+
+/// Each country is there as often as the next one, and one copy of each is needed.
+fn values(snapshot: &Value, on: &str) -> Result<()> {
+    let copies = ORDERS / COUNTRIES - 1;
+    let expected: Vec<_> = (0..COUNTRIES).map(|number| (format!("\"country-{number}\""), copies)).collect();
+    let told = own_values(snapshot)?;
+    ensure!(told == expected, "{on}: {told:?}");
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! What arrays of numbers and boxed numbers hold: two numbers for each, so that jtrace can tell which are equal and which are empty.
 //!
-//! Objects lie where their addresses say, and nothing changes there: this is for the copy alone. Contents do not leave the JVM.
+//! Objects lie where their addresses say, and nothing changes there: this is for the copy alone. Contents do not leave the JVM, but for the
+//! first bytes of some arrays, where the user has asked for them (`values`).
 #![expect(unsafe_code, reason = "objects by their addresses")]
 
 use std::slice;
@@ -48,6 +49,17 @@ pub(super) fn held_by(signature: &str) -> Option<Held> {
     })
 }
 
+/// What one object holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Known {
+    /// The same for equal contents.
+    pub(super) digest: u64,
+    /// Bytes at the end that are zero.
+    pub(super) zeros: u64,
+    /// Where the bytes of a text can lie, and how many they are.
+    pub(super) text: Option<(usize, usize)>,
+}
+
 /// Looks at what objects hold.
 pub(super) struct Contents {
     /// Others each time.
@@ -64,12 +76,12 @@ impl Contents {
         Self { keys: content::keys(), held, elements_at: usize::try_from(layout.elements_at).unwrap_or(usize::MAX) }
     }
 
-    /// Digest, and bytes at the end that are zero; nothing of objects that hold something else.
+    /// What an object holds; nothing of objects that hold something else.
     ///
     /// # Safety
     ///
     /// An object of that class, size and length lies at the address, and nobody changes it.
-    pub(super) unsafe fn of(&self, object: usize, class: jlong, size: jlong, length: jint) -> Option<(u64, u64)> {
+    pub(super) unsafe fn of(&self, object: usize, class: jlong, size: jlong, length: jint) -> Option<Known> {
         let (_, held) = self.held.iter().find(|(of, _)| *of == class)?;
         let size = usize::try_from(size).ok()?;
         let (first, bytes) = match held {
@@ -83,10 +95,11 @@ impl Contents {
             return None;
         }
         // SAFETY: these bytes are within the object.
-        let held = unsafe { slice::from_raw_parts(std::ptr::with_exposed_provenance(object + first), bytes) };
+        let bytes_of = unsafe { slice::from_raw_parts(std::ptr::with_exposed_provenance(object + first), bytes) };
         let mut content = Content::new(self.keys, class.cast_unsigned());
-        content.add(held);
-        Some((content.digest(), content.zeros()))
+        content.add(bytes_of);
+        let text = matches!(held, Held::Elements(1 | 2)).then_some((object + first, bytes));
+        Some(Known { digest: content.digest(), zeros: content.zeros(), text })
     }
 }
 
@@ -107,7 +120,8 @@ mod tests {
     fn look(contents: &Contents, class: jlong, object: &[u8], length: jint) -> Option<(u64, u64)> {
         let size = jlong::try_from(object.len()).expect("short");
         // SAFETY: the bytes are there.
-        unsafe { contents.of(object.as_ptr().expose_provenance(), class, size, length) }
+        let known = unsafe { contents.of(object.as_ptr().expose_provenance(), class, size, length) };
+        known.map(|known| (known.digest, known.zeros))
     }
 
     #[test]

@@ -7,6 +7,8 @@
 //! that refers must be one that was told of. Where it does not hold the walk ends, and jtrace asks for one by tags.
 #![expect(unsafe_code, reason = "a callback of JVMTI")]
 
+mod tell;
+
 use std::{
     ffi::c_void,
     os::fd::RawFd,
@@ -16,11 +18,11 @@ use std::{
 };
 
 use jvmti_bindings::sys::{
-    jni::{jint, jlong, jmethodID},
+    jni::{jint, jlong},
     jvmti::jvmtiHeapReferenceInfo,
 };
 use rustix::time::{ClockId, clock_gettime};
-use tracer_weave::walk::{self, End, ended, fold, kind};
+use tracer_weave::walk::{self, End, ended};
 
 use super::{
     Asked,
@@ -30,8 +32,9 @@ use super::{
     imports::Slots,
     seen::Seen,
     told::Out,
+    values::Values,
 };
-use crate::jvm::{Failure, address_of};
+use crate::jvm::Failure;
 
 const VISIT: jint = 0x100;
 const ABORT: jint = 0x8000;
@@ -61,6 +64,7 @@ pub(super) struct Walk {
     pub(super) slots: Slots,
     seen: Seen,
     contents: Option<Contents>,
+    values: Option<Values>,
     class_of_classes: jlong,
     state: State,
     child: Option<Child>,
@@ -93,7 +97,10 @@ impl Walk {
     ) -> Result<Box<Self>, Failure> {
         let limit = if asked.in_jvm { IN_JVM_BYTES } else { usize::try_from(asked.limit_bytes).unwrap_or(usize::MAX) };
         let mut arena = Box::new(Arena::new(limit));
-        let seen = Seen::new(&mut arena).ok_or_else(|| "there is no memory for a walk".to_owned())?;
+        let no_memory = || "there is no memory for a walk".to_owned();
+        let seen = Seen::new(&mut arena).ok_or_else(no_memory)?;
+        let wants_values = asked.values > 0 && contents.is_some();
+        let values = if wants_values { Some(Values::new(&mut arena).ok_or_else(no_memory)?) } else { None };
         Ok(Box::new(Self {
             asked,
             out: Out::new(socket),
@@ -101,6 +108,7 @@ impl Walk {
             slots: *slots,
             seen,
             contents,
+            values,
             class_of_classes,
             state: State::Before,
             child: None,
@@ -173,6 +181,10 @@ impl Walk {
             let time = clock_gettime(ClockId::ThreadCPUTime);
             let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
             self.end.cpu_ns = seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0);
+            if let Some(values) = &mut self.values {
+                // SAFETY: this is the copy, in which nothing changes: only there contents are looked at.
+                unsafe { values.tell(self.asked.values, &mut self.out) };
+            }
             self.out.room();
             self.out.byte(walk::END);
             for word in self.end.words() {
@@ -231,150 +243,6 @@ impl Walk {
             let from = if from_tag.is_null() { None } else { Some(usize::try_from(*from_tag).ok()? << 3) };
             Some(Ends { to, from })
         }
-    }
-
-    /// Tells of a reference; says whether the walk goes on.
-    ///
-    /// # Safety
-    ///
-    /// The JVM passes what it passes to callbacks.
-    #[expect(clippy::too_many_arguments, reason = "so many are passed")]
-    unsafe fn tell(
-        &mut self,
-        kind: u32,
-        info: *const jvmtiHeapReferenceInfo,
-        class: jlong,
-        from_class: jlong,
-        size: jlong,
-        tag: *mut jlong,
-        from_tag: *mut jlong,
-        length: jint,
-    ) -> bool {
-        // SAFETY: the JVM passes them.
-        let (known_tag, ends) = unsafe {
-            let known_tag = *tag;
-            let ends =
-                if self.asked.by_tags { self.by_tag(tag, from_tag) } else { self.by_address(size, tag, from_tag) };
-            (known_tag, ends)
-        };
-        let Some(ends) = ends else { return self.stop(ended::LAYOUT) };
-        let Some(is_new) = self.seen.mark(ends.to, &mut self.arena) else { return self.stop(ended::MEMORY) };
-        if self.out.room() && (self.out.failed() || self.is_late()) {
-            return self.stop(ended::LATE);
-        }
-        let to = ends.to >> 3;
-        let kind = u8::try_from(kind & u32::from(walk::KIND_MASK)).unwrap_or(0);
-        // Nothing is told of references to classes: the class of each object is. They show that an object was looked into.
-        let is_told = kind != kind::CLASS;
-        if is_told && let Some(from) = ends.from.map(|from| from >> 3) {
-            if self.last_from != from {
-                self.out.byte(walk::FROM);
-                self.difference(from, self.last_from);
-                self.last_from = from;
-            }
-        } else if !is_told && from_class != self.class_of_classes {
-            self.end.visited += 1;
-        }
-        if is_new {
-            self.tell_object(to, class, size, length, known_tag);
-            // SAFETY: in the copy nothing changes, and the size is that of the object.
-            let content = unsafe { self.contents.as_ref().and_then(|all| all.of(ends.to, class, size, length)) };
-            if let Some((digest, zeros)) = content {
-                self.out.byte(walk::CONTENT);
-                self.out.eight(digest);
-                self.out.number(zeros);
-            }
-        }
-        if ends.from.is_some() {
-            self.end.references += 1;
-        } else {
-            self.end.roots += 1;
-        }
-        if is_told {
-            self.out.byte(kind | if is_new { walk::TO_LAST } else { walk::TO_KNOWN });
-            if !is_new {
-                let near = if ends.from.is_some() { self.last_from } else { self.last_root };
-                self.difference(to, near);
-            }
-            if ends.from.is_none() {
-                self.last_root = to;
-            }
-            // SAFETY: the JVM passes it for these kinds.
-            unsafe { self.tell_info(kind, info) };
-        }
-        true
-    }
-
-    fn difference(&mut self, to: usize, from: usize) {
-        self.out.number(fold((to as u64).cast_signed().wrapping_sub((from as u64).cast_signed())));
-    }
-
-    fn tell_object(&mut self, to: usize, class: jlong, size: jlong, length: jint, tag: jlong) {
-        let is_class = class == self.class_of_classes && class != 0;
-        if is_class {
-            self.end.class_objects += 1;
-        } else {
-            self.end.objects += 1;
-            self.end.unknown_class += u64::from(class == 0);
-        }
-        self.out.byte(if is_class { walk::CLASS_OBJECT } else { walk::OBJECT });
-        self.difference(to, self.last_object);
-        self.last_object = to;
-        self.out.number(class.cast_unsigned());
-        self.out.number(size.cast_unsigned() >> 3);
-        self.out.number(u64::try_from(i64::from(length) + 1).unwrap_or(0));
-        if is_class {
-            self.out.number(tag.cast_unsigned());
-        }
-    }
-
-    /// # Safety
-    ///
-    /// The JVM passes what belongs to the kind.
-    unsafe fn tell_info(&mut self, kind: u8, info: *const jvmtiHeapReferenceInfo) {
-        if info.is_null() {
-            for _ in 0..walk::root_words(kind) {
-                self.out.number(0);
-            }
-            return;
-        }
-        let positive = |number: jint| u64::try_from(number).unwrap_or(0);
-        // SAFETY: as above.
-        unsafe {
-            match kind {
-                kind::STACK_LOCAL => {
-                    let of = (*info).stack_local;
-                    self.out.number(of.thread_id.cast_unsigned());
-                    self.out.number(positive(of.depth));
-                    self.out.number(self.method(of.method));
-                    self.out.number(positive(of.slot));
-                }
-                kind::JNI_LOCAL => {
-                    let of = (*info).jni_local;
-                    self.out.number(of.thread_id.cast_unsigned());
-                    self.out.number(positive(of.depth));
-                    self.out.number(self.method(of.method));
-                }
-                // All three hold one number, at the same place.
-                kind::FIELD | kind::ELEMENT | kind::STATIC | kind::CONSTANT => {
-                    self.out.number(positive((*info).field.index));
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// The address of a method. The JVM makes a number for it where it had none, and in the copy that is only there.
-    ///
-    /// # Safety
-    ///
-    /// The JVM passes the number.
-    unsafe fn method(&self, method: jmethodID) -> u64 {
-        if method.is_null() || !self.asked.has_methods {
-            return 0;
-        }
-        // SAFETY: jtrace has said that the JVM does not number methods, and the JVM passes this one.
-        unsafe { address_of(method) }
     }
 
     fn is_late(&self) -> bool {

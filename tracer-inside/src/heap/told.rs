@@ -10,7 +10,8 @@ use tracer_weave::walk::{self, MAX_NUMBER_BYTES};
 
 /// Bytes of the buffer.
 const BUFFER_BYTES: usize = 256 << 10;
-/// Most bytes that are told of one reference: of the object that refers, of that it leads to, of what that holds, and how.
+/// Most bytes that are told of one reference: of the object that refers, of that it leads to, of what that holds, and how. The first bytes
+/// of an array, with what belongs to them, are fewer.
 const RECORD_BYTES: usize = 16 * MAX_NUMBER_BYTES;
 
 /// The connection, and what waits for it.

@@ -1,5 +1,6 @@
 //! `jtrace heap`: a snapshot of a JVM's heap, or of a file, and what is asked of it. `jtrace heap diff` compares two files.
 
+mod after;
 mod diff;
 mod questions;
 
@@ -77,6 +78,10 @@ struct SnapshotOptions {
     #[arg(long, value_name = "N", value_parser = rows())]
     rows: Option<u32>,
 
+    /// Show what the largest duplicates hold: the first 96 bytes of texts and arrays, which jtrace else leaves in the JVM
+    #[arg(long, conflicts_with_all = ["stop", "tags"])]
+    values: bool,
+
     #[command(flatten)]
     questions: questions::QuestionOptions,
 
@@ -90,6 +95,10 @@ pub(super) struct Taking {
     /// Let the JVM walk through its heap itself: it stands still for that, up to seconds
     #[arg(long)]
     stop: bool,
+
+    /// Wait for the JVM's next full collection first
+    #[arg(long)]
+    after_full_gc: bool,
 
     /// How many seconds the walk may take
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=3600))]
@@ -138,12 +147,13 @@ fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Failure> {
         ));
     }
     let source = options.source.as_deref().unwrap_or_default();
-    let stored = if let Some(pid) = pid(source) {
-        options.taking.take_of(pid, true)?
+    let mut stored = if let Some(pid) = pid(source) {
+        options.taking.take_of(pid, true, options.values)?
     } else {
         replay::give_up_but(options.output.as_slice(), &[Path::new(source)])?;
         open(Path::new(source))?
     };
+    show_values(&mut stored, options.values);
     if let Some(path) = options.output.as_deref().filter(|_| page.is_none()) {
         keep(&stored, path)?;
     }
@@ -168,6 +178,16 @@ fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Failure> {
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Leaves out what arrays hold, unless that was asked for: a dump has all of it.
+fn show_values(stored: &mut Stored, wanted: bool) {
+    let Some(contents) = &mut stored.graph.contents else { return };
+    if !wanted {
+        contents.values.clear();
+    } else if contents.values.is_empty() {
+        say("nobody knows what duplicates hold: there are none, or the snapshot was taken without --values");
+    }
 }
 
 /// Writes a snapshot into a file whose name says in which form.
@@ -205,9 +225,13 @@ fn keep(stored: &Stored, path: &Path) -> Result<(), Failure> {
 
 impl Taking {
     /// Takes a snapshot of a JVM. Where it is the last one, all that reading it does not take is given up for good.
-    pub(super) fn take_of(self, pid: u32, is_last: bool) -> Result<Stored, Failure> {
+    pub(super) fn take_of(self, pid: u32, is_last: bool, values: bool) -> Result<Stored, Failure> {
         let jvm = prepare::open(pid)?;
-        let wanted = Wanted { in_jvm: self.stop, by_tags: self.tags, limit: Duration::from_secs(self.limit.into()) };
+        if self.after_full_gc {
+            after::full_collection(&jvm)?;
+        }
+        let limit = Duration::from_secs(self.limit.into());
+        let wanted = Wanted { in_jvm: self.stop, by_tags: self.tags, values, limit };
         let failed = |error: snapshot::Error| {
             let hint = error.hint().map_or_else(|| HINT.to_owned(), str::to_owned);
             Failure::new(error, hint)

@@ -146,7 +146,7 @@ fn take(options: &Options, pid: u32) -> Result<Vec<Counted>, Failure> {
         let taken = if at > 0 && !target.is_some_and(Identity::is_alive) {
             Err(Failure::new(format!("process {pid} has ended"), "give a shorter time (`-d 20s`)".to_owned()))
         } else {
-            options.taking.take_of(pid, at + 1 == options.snapshots).map(heap::counted)
+            options.taking.take_of(pid, at + 1 == options.snapshots, false).map(heap::counted)
         };
         match taken {
             // It is a part only because of the signal, or none.

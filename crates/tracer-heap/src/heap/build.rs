@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 
-use tracer_weave::content::{self, GOLDEN, folded};
+use tracer_weave::{
+    content::{self, GOLDEN, folded},
+    walk::MAX_VALUES,
+};
 
 use super::{
-    contents::{Contents, Told},
+    contents::{Contents, Told, Value},
     graph::{Class, Graph, Label, NOBODY, Node, Root, RootKind, Via},
 };
 use crate::text::class_name::primitive;
@@ -87,6 +90,8 @@ pub struct Builder {
     strays: Vec<(Node, Node, Label)>,
     /// What was told of contents, in the order of objects; nothing where nobody looked.
     contents: Option<Vec<Told>>,
+    /// What some arrays hold, by its digest.
+    values: Vec<(u64, Value)>,
     /// What could not be taken in: an object twice, or a reference from or to nothing.
     pub odd: u64,
 }
@@ -167,6 +172,15 @@ impl Builder {
         }
     }
 
+    /// What arrays with a digest hold; of more of them than are ever told there are none.
+    pub fn value(&mut self, digest: u64, value: Value) {
+        if self.values.len() < MAX_VALUES {
+            self.values.push((digest, value));
+        } else {
+            self.odd += 1;
+        }
+    }
+
     /// The number of an address.
     pub fn at(&self, address: u64) -> Option<Node> {
         self.numbers.get(address)
@@ -242,9 +256,9 @@ impl Builder {
 
     /// The graph, with its rows in the order of its objects.
     pub fn finish(self) -> Graph {
-        let Self { mut graph, starts, mut strays, numbers, contents, .. } = self;
+        let Self { mut graph, starts, mut strays, numbers, contents, values, .. } = self;
         drop(numbers);
-        graph.contents = contents.map(|told| Contents::of(&told));
+        graph.contents = contents.map(|told| Contents::of(&told, values));
         strays.sort_by_key(|(from, _, _)| *from);
         let mut strays = strays.into_iter().peekable();
         let total = graph.to.len() + strays.len();

@@ -32,6 +32,7 @@ const ROOTS: u32 = 6;
 const THREADS: u32 = 7;
 const METHODS: u32 = 8;
 const CONTENTS: u32 = 9;
+const VALUES: u32 = 10;
 const END: u32 = 0xffff_ffff;
 
 /// Why a file is none.

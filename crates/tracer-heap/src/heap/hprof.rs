@@ -20,9 +20,11 @@ use super::{
 };
 
 mod records;
+mod values;
 pub mod write;
 
 use records::{Class, Item, Records};
+use values::Values;
 
 /// What a dump begins with.
 pub const MAGIC: &[u8] = b"JAVA PROFILE 1.0.";
@@ -94,6 +96,7 @@ struct Reader {
     not_whole: Option<String>,
     /// Keys of contents; absent where the dump has none.
     keys: Option<[u64; 2]>,
+    values: Values,
 }
 
 /// Reads a dump from a file.
@@ -109,7 +112,8 @@ pub fn is_dump(beginning: &[u8]) -> bool {
 
 /// Reads a dump, twice.
 pub fn read(first: impl Read, second: impl Read) -> Result<Dump, Error> {
-    let mut reader = Reader { builder: Builder::new(), keys: Some(content::keys()), ..Reader::default() };
+    let (builder, keys, values) = (Builder::new(), Some(content::keys()), Values::new());
+    let mut reader = Reader { builder, keys, values, ..Reader::default() };
     let mut records = Records::open(first)?;
     let time_ms = records.time_ms;
     while let Some(item) = records.step()? {
@@ -137,6 +141,7 @@ pub fn read(first: impl Read, second: impl Read) -> Result<Dump, Error> {
         0 => None,
         odd => Some(format!("{odd} references or objects of the dump made no sense")),
     });
+    reader.values.tell(&mut reader.builder);
     reader.builder.hold_array_classes();
     Ok(Dump { graph: reader.builder.finish(), time_ms, odd, not_whole })
 }
@@ -257,7 +262,21 @@ impl Reader {
                     self.content(from, &content);
                 }
             }
-            Item::Primitives { id, content: Some(content), .. } => self.content(self.builder.at(*id), content),
+            Item::Primitives { id, content: Some(content), element, count, head } => {
+                self.content(self.builder.at(*id), content);
+                let (letter, width) = records::primitive(*element);
+                let bytes = u64::from(*count) * width;
+                match letter {
+                    b'B' => self.values.add(content.digest(), bytes, head),
+                    // Dumps write the higher byte of a letter first.
+                    b'C' => {
+                        let swapped: Vec<u8> =
+                            head.as_chunks::<2>().0.iter().flat_map(|[high, low]| [*low, *high]).collect();
+                        self.values.add(content.digest(), bytes, &swapped);
+                    }
+                    _ => {}
+                }
+            }
             Item::Elements { id, first, ids } => {
                 let from = self.builder.at(*id);
                 self.builder.from(from);

@@ -3,20 +3,22 @@
 //! Whoever runs the JVM can write anything here. Lengths are bounded, what is no record ends it, and what cannot be is counted.
 
 mod fields;
+mod front;
 
 use std::collections::HashMap;
 
 use tracer_weave::walk::{
-    self, CLASS_HAS_FIELDS, CLASS_INTERFACE, End, FIELD_STATIC, KIND_MASK, TO_KNOWN, TO_LAST, kind, unfold,
+    self, CLASS_HAS_FIELDS, CLASS_INTERFACE, End, FIELD_STATIC, KIND_MASK, MAX_VALUE_BYTES, TO_KNOWN, TO_LAST, kind,
+    unfold,
 };
 
+use self::front::{Cut, Front};
 use super::{
     build::{Builder, java_name},
+    contents::Value,
     graph::{Graph, Root, RootKind, Via},
 };
 
-/// Longest name.
-const MAX_NAME: usize = 4096;
 /// Most classes, threads, and fields of a class.
 const MAX_CLASSES: usize = 4 << 20;
 const MAX_THREADS: usize = 1 << 20;
@@ -94,42 +96,6 @@ pub struct Reader {
     last_root: i64,
     /// The end, once it was told.
     pub end: Option<End>,
-}
-
-/// What a piece of a stream is not: whole.
-struct Cut;
-
-/// Takes numbers off the front.
-struct Front<'a>(&'a [u8]);
-
-impl Front<'_> {
-    fn byte(&mut self) -> Result<u8, Cut> {
-        let (first, rest) = self.0.split_first().ok_or(Cut)?;
-        self.0 = rest;
-        Ok(*first)
-    }
-
-    fn number(&mut self) -> Result<u64, Cut> {
-        let (number, len) = walk::get(self.0).ok_or(Cut)?;
-        self.0 = self.0.get(len..).ok_or(Cut)?;
-        Ok(number)
-    }
-
-    fn eight(&mut self) -> Result<u64, Cut> {
-        let (first, rest) = self.0.split_first_chunk().ok_or(Cut)?;
-        self.0 = rest;
-        Ok(u64::from_le_bytes(*first))
-    }
-
-    fn text(&mut self) -> Result<String, Cut> {
-        let len = usize::try_from(self.number()?).unwrap_or(usize::MAX);
-        if len > MAX_NAME {
-            return Err(Cut);
-        }
-        let text = self.0.get(..len).ok_or(Cut)?;
-        self.0 = self.0.get(len..).ok_or(Cut)?;
-        Ok(String::from_utf8_lossy(text).into_owned())
-    }
 }
 
 impl Reader {
@@ -225,6 +191,14 @@ impl Reader {
                 match self.last_node {
                     Some(node) => self.builder.content(node, digest, zeros),
                     None => self.builder.odd += 1,
+                }
+                Ok(true)
+            }
+            walk::VALUE => {
+                let (digest, bytes) = (front.eight()?, front.number()?);
+                match front.bytes(MAX_VALUE_BYTES)? {
+                    Some(first) => self.builder.value(digest, Value { first, bytes }),
+                    None => return Ok(false),
                 }
                 Ok(true)
             }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{
     collections::COLLECTIONS,
-    contents::element_bytes,
+    contents::{Value, element_bytes},
     graph::{Graph, Node, Via},
     held::Ways,
     summary::Analysis,
@@ -22,6 +22,10 @@ pub use collections::Crowded;
 /// Arrays of references with so many elements or more are looked at, and of these so many hundredths are null.
 const FEWEST_ELEMENTS: u32 = 8;
 const NULL_PERCENT: u64 = 75;
+/// Contents of a row that are shown, where they are known.
+const VALUES: usize = 5;
+/// What holds the bytes of a text.
+const TEXT: &str = "java.lang.String.value";
 /// Zeros at the end of an array count where they are so many hundredths of it.
 const ZERO_PERCENT: u64 = 50;
 
@@ -106,6 +110,20 @@ pub struct WasteRow {
     pub bytes: u64,
     /// Of duplicates, how many different ones there are.
     pub contents: Option<u64>,
+    /// Of these, what those hold that have most bytes, as far as it was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<WasteValue>,
+}
+
+/// Duplicates that hold the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WasteValue {
+    /// What they hold: `"DE"`, or digits in hexadecimal.
+    pub value: String,
+    /// Objects.
+    pub objects: u64,
+    /// Bytes that could be saved.
+    pub bytes: u64,
 }
 
 /// An object of which something could be saved.
@@ -201,6 +219,7 @@ impl Analysis {
             objects: u64,
             bytes: u64,
             contents: HashSet<u32>,
+            values: HashMap<u32, (u64, u64)>,
         }
         if found.is_empty() {
             return None;
@@ -212,18 +231,27 @@ impl Analysis {
             row.objects += 1;
             row.bytes += bytes;
             row.contents.extend(content);
+            if let Some(content) = content.filter(|content| self.value(*content).is_some()) {
+                let value = row.values.entry(content).or_default();
+                *value = (value.0 + 1, value.1 + bytes);
+            }
         }
         let has_contents = matches!(kind, Kind::DuplicateArrays | Kind::DuplicateBoxes);
         let mut told: Vec<((u32, u32), Row)> = by_way.into_iter().collect();
         told.sort_by_key(|(key, row)| (std::cmp::Reverse(row.bytes), *key));
         let further = told.len().saturating_sub(rows) as u64;
         told.truncate(rows);
-        let row = |((class, way), row): ((u32, u32), Row)| WasteRow {
-            class: self.graph.classes.get(class as usize).map_or_else(String::new, |class| class.name.clone()),
-            held_by: ways.text(way),
-            objects: row.objects,
-            bytes: row.bytes,
-            contents: has_contents.then_some(row.contents.len() as u64),
+        let row = |((class, way), row): ((u32, u32), Row)| {
+            let class = self.graph.classes.get(class as usize).map_or_else(String::new, |class| class.name.clone());
+            let held_by = ways.text(way);
+            WasteRow {
+                values: self.values(row.values, &class, held_by.first().is_some_and(|by| by == TEXT)),
+                class,
+                held_by,
+                objects: row.objects,
+                bytes: row.bytes,
+                contents: has_contents.then_some(row.contents.len() as u64),
+            }
         };
         Some(WasteKind {
             kind,
@@ -232,6 +260,22 @@ impl Analysis {
             rows: told.into_iter().map(row).collect(),
             further,
         })
+    }
+}
+
+impl Analysis {
+    fn value(&self, content: u32) -> Option<&Value> {
+        self.graph.contents.as_ref()?.value(content)
+    }
+
+    /// What those of a row hold that have most bytes.
+    fn values(&self, of: HashMap<u32, (u64, u64)>, class: &str, is_of_string: bool) -> Vec<WasteValue> {
+        let mut most: Vec<(u32, (u64, u64))> = of.into_iter().collect();
+        most.sort_by_key(|(content, (_, bytes))| (std::cmp::Reverse(*bytes), *content));
+        let text = |(content, (objects, bytes)): (u32, (u64, u64))| {
+            Some(WasteValue { value: self.value(content)?.text(class, is_of_string), objects, bytes })
+        };
+        most.into_iter().take(VALUES).filter_map(text).collect()
     }
 }
 

@@ -22,6 +22,22 @@ pub fn read(jvm: &Jvm) -> SinceStart {
     since
 }
 
+/// Collections of all objects, the one that is under way included; absent where the collector counts none.
+pub fn full_collections(counters: &PerfData) -> Option<u64> {
+    let is_full = |number: &u32| {
+        let name = counters.get_string(&collector(*number, "name")).unwrap_or_default();
+        // The parallel one has another name up to 12.
+        ["full", "MarkSweep", "ParallelCompact"].iter().any(|part| name.contains(part)) || name == "MSC"
+    };
+    let number = (0..COLLECTORS).find(is_full)?;
+    u64::try_from(counters.get_long(&collector(number, "invocations"))?).ok()
+}
+
+/// Name of a collector's counter.
+fn collector(number: u32, what: &str) -> String {
+    format!("sun.gc.collector.{number}.{what}")
+}
+
 fn of_counters(counters: &PerfData) -> SinceStart {
     let count = |name: &str| u64::try_from(counters.get_long(name)?).ok();
     let frequency = count("sun.os.hrt.frequency").filter(|frequency| *frequency > 0);
@@ -29,15 +45,10 @@ fn of_counters(counters: &PerfData) -> SinceStart {
         let ns = u128::from(count(name)?) * NS_PER_S / u128::from(frequency?);
         u64::try_from(ns).ok()
     };
-    let collector = |number: u32, what: &str| format!("sun.gc.collector.{number}.{what}");
     let all = |of: &dyn Fn(u32) -> Option<u64>| (0..COLLECTORS).filter_map(of).reduce(u64::saturating_add);
-    let is_full = |number: &u32| {
-        let name = counters.get_string(&collector(*number, "name")).unwrap_or_default();
-        name.contains("full") || name.contains("MarkSweep") || name == "MSC" || name.contains("parallel compact")
-    };
     SinceStart {
         collections: all(&|number| count(&collector(number, "invocations"))),
-        full_collections: (0..COLLECTORS).find(is_full).and_then(|number| count(&collector(number, "invocations"))),
+        full_collections: full_collections(counters),
         collection_ns: all(&|number| ns(&collector(number, "time"))),
         safepoint_ns: ns("sun.rt.safepointTime"),
         compilation_ns: ns("java.ci.totalTime"),

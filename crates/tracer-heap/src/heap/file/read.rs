@@ -3,14 +3,14 @@
 use std::io::{self, BufReader, Read};
 
 use flate2::{Crc, read::DeflateDecoder};
-use tracer_weave::walk::{get, unfold};
+use tracer_weave::walk::{MAX_VALUE_BYTES, MAX_VALUES, get, unfold};
 
 use super::{
     ABOUT, About, CLASSES, CONTENTS, END, Error, MAGIC, METHODS, NAMES, OBJECTS, REFERENCES, ROOTS, Stored, THREADS,
-    VERSION,
+    VALUES, VERSION,
 };
 use crate::heap::{
-    contents::Contents,
+    contents::{Contents, Value},
     graph::{Class, Label, NOBODY, Root, RootKind},
 };
 
@@ -51,15 +51,19 @@ impl<R: Read> Numbers<R> {
     }
 
     fn text(&mut self, length: u64) -> Result<String, Error> {
-        if length > MAX_TEXT {
+        Ok(String::from_utf8_lossy(&self.bytes(length, MAX_TEXT)?).into_owned())
+    }
+
+    fn bytes(&mut self, length: u64, most: u64) -> Result<Vec<u8>, Error> {
+        if length > most {
             return Err(Error::Damaged("a text is too long"));
         }
-        let mut text = Vec::new();
-        (&mut self.from).take(length).read_to_end(&mut text)?;
-        if text.len() as u64 != length {
+        let mut bytes = Vec::new();
+        (&mut self.from).take(length).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 != length {
             return Err(Error::Damaged("a text is cut"));
         }
-        Ok(String::from_utf8_lossy(&text).into_owned())
+        Ok(bytes)
     }
 }
 
@@ -189,10 +193,31 @@ fn section<R: Read>(
                 texts.insert(number, from.text(length)?);
             }
         }
-        CONTENTS => graph.contents = Some(Contents { equal: numbered(from)?, zeros: numbered(from)? }),
+        CONTENTS => {
+            let (equal, zeros) = (numbered(from)?, numbered(from)?);
+            graph.contents = Some(Contents { equal, zeros, values: Vec::new() });
+        }
+        VALUES => {
+            let values = values(from)?;
+            if let Some(contents) = &mut graph.contents {
+                contents.values = values;
+            }
+        }
         _ => {}
     }
     Ok(())
+}
+
+/// What arrays hold, by numbers in their order.
+fn values<R: Read>(from: &mut Numbers<R>) -> Result<Vec<(u32, Value)>, Error> {
+    let mut values = Vec::<(u32, Value)>::new();
+    while let Some(number) = from.maybe()? {
+        let number = u32::try_from(number).ok().filter(|number| values.last().is_none_or(|(last, _)| last < number));
+        let number = number.filter(|_| values.len() < MAX_VALUES).ok_or(Error::Damaged("what an array holds"))?;
+        let (bytes, length) = (from.number()?, from.number()?);
+        values.push((number, Value { first: from.bytes(length, MAX_VALUE_BYTES as u64)?, bytes }));
+    }
+    Ok(values)
 }
 
 /// Objects in their order, with a number each.

@@ -3,6 +3,7 @@
 use super::{write::end, *};
 use crate::heap::{
     build::Builder,
+    contents::Value,
     graph::{Root, RootKind, Via},
 };
 
@@ -17,6 +18,7 @@ fn sample() -> Graph {
     builder.class_object(class, 2);
     builder.content(1, 5, 64);
     builder.content(2, 5, 0);
+    builder.value(5, Value { first: b"DE".to_vec(), bytes: 2 });
     builder.from(Some(0));
     builder.reference(1, Via::Field(name));
     builder.reference(2, Via::Element(70_000));

@@ -6,10 +6,10 @@ use flate2::{Compression, Crc, write::DeflateEncoder};
 use tracer_weave::walk::{fold, put};
 
 use super::{
-    ABOUT, About, CLASSES, CONTENTS, END, MAGIC, METHODS, NAMES, OBJECTS, REFERENCES, ROOTS, THREADS, VERSION,
+    ABOUT, About, CLASSES, CONTENTS, END, MAGIC, METHODS, NAMES, OBJECTS, REFERENCES, ROOTS, THREADS, VALUES, VERSION,
 };
 use crate::heap::{
-    contents::Contents,
+    contents::{Contents, Value},
     facts::Facts,
     graph::{Graph, NOBODY, RootKind},
     summary::Origin,
@@ -32,8 +32,12 @@ impl Section {
     }
 
     fn text(&mut self, text: &str) -> io::Result<()> {
-        self.number(text.len() as u64)?;
-        self.packed.write_all(text.as_bytes())
+        self.bytes(text.as_bytes())
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.number(bytes.len() as u64)?;
+        self.packed.write_all(bytes)
     }
 
     fn end(self, number: u32, out: &mut impl Write) -> io::Result<()> {
@@ -109,7 +113,7 @@ pub fn write(graph: &Graph, origin: &Origin, cost: Option<&Facts>, to: impl Writ
         }
         section.end(number, &mut out)?;
     }
-    if let Some(Contents { equal, zeros }) = &graph.contents {
+    if let Some(Contents { equal, zeros, values }) = &graph.contents {
         let mut section = Section::new();
         for rows in [equal, zeros] {
             section.number(rows.len() as u64)?;
@@ -121,6 +125,16 @@ pub fn write(graph: &Graph, origin: &Origin, cost: Option<&Facts>, to: impl Writ
             }
         }
         section.end(CONTENTS, &mut out)?;
+        // Only where somebody has asked for them.
+        if !values.is_empty() {
+            let mut section = Section::new();
+            for (number, Value { first, bytes }) in values {
+                section.number(u64::from(*number))?;
+                section.number(*bytes)?;
+                section.bytes(first)?;
+            }
+            section.end(VALUES, &mut out)?;
+        }
     }
     Section::new().end(END, &mut out)?;
     out.flush()

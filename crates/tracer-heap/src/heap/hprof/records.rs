@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Read};
 
-use tracer_weave::content::Content;
+use tracer_weave::{content::Content, walk::MAX_VALUE_BYTES};
 
 use super::{Error, MAGIC};
 use crate::heap::graph::RootKind;
@@ -72,8 +72,9 @@ pub(super) enum Item<'a> {
         id: u64,
         element: u8,
         count: u32,
-        /// What it holds, where that is wanted.
+        /// What it holds, and the first bytes of that, where it is wanted.
         content: Option<Content>,
+        head: &'a [u8],
     },
     Root {
         id: u64,
@@ -126,6 +127,8 @@ pub(super) struct Records<R> {
     /// Bytes that are left of a segment.
     left: u64,
     buffer: Vec<u8>,
+    /// First bytes of what the last array of numbers holds.
+    head: Vec<u8>,
     ids: Vec<u64>,
     /// An array whose elements come next: which one, from where on, how many are left.
     array: Option<(u64, u32, u32)>,
@@ -143,6 +146,7 @@ impl<R: Read> Records<R> {
             wanted: None,
             left: 0,
             buffer,
+            head: Vec::new(),
             ids,
             array: None,
         };
@@ -300,7 +304,7 @@ impl<R: Read> Records<R> {
                 let bytes = u64::from(count) * primitive(element).1;
                 self.left = self.left.checked_sub(bytes).ok_or_else(|| self.damaged("a segment is cut"))?;
                 let content = self.content(element, bytes)?;
-                return Ok(Item::Primitives { id, element, count, content });
+                return Ok(Item::Primitives { id, element, count, content, head: &self.head });
             }
             _ => return Err(self.damaged("an unknown record of a segment")),
         };
@@ -318,11 +322,14 @@ impl<R: Read> Records<R> {
     fn content(&mut self, element: u8, bytes: u64) -> Result<Option<Content>, Error> {
         let Some(keys) = self.wanted else { return self.skip(bytes).map(|()| None) };
         let mut content = Content::new(keys, u64::from(element));
+        self.head.clear();
         let mut left = bytes;
         while left > 0 {
             let piece = left.min(PIECE_BYTES);
             self.fill(piece)?;
             content.add(&self.buffer);
+            let room = MAX_VALUE_BYTES.saturating_sub(self.head.len());
+            self.head.extend(self.buffer.iter().take(room));
             left -= piece;
         }
         Ok(Some(content))

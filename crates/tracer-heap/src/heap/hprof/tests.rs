@@ -1,9 +1,11 @@
 //! A dump by hand: what it says comes back, and damaged ones are refused.
 
+use tracer_weave::walk::MAX_VALUE_BYTES;
+
 use super::*;
 use crate::{
     fuzz,
-    heap::{graph::NOBODY, summary::Analysis},
+    heap::{contents::Value, graph::NOBODY, summary::Analysis},
 };
 
 /// Most memory for one damaged dump.
@@ -125,6 +127,8 @@ fn what_a_dump_says_comes_back() {
     assert_eq!(equal, ["byte[]", "byte[]", "java.lang.Integer", "java.lang.Integer"]);
     assert_eq!((contents.equal[0].1, contents.equal[2].1), (contents.equal[1].1, contents.equal[3].1));
     assert_eq!(contents.equal[1].0 - contents.equal[0].0, 2);
+    // The first bytes of those that are equal, and of no other.
+    assert_eq!(contents.values, [(contents.equal[0].1, Value { first: vec![1; MAX_VALUE_BYTES], bytes: 100 })]);
     let analysis = Analysis::of(read.graph);
     let first = analysis.graph.classes.iter().find(|class| class.name == "com.shop.Order").expect("there").object;
     assert_ne!(first, NOBODY);

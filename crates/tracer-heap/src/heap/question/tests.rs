@@ -134,7 +134,7 @@ fn copies_are_those_that_hold_the_same_and_nobody_guesses_where_nobody_looked() 
     let error = Asked::new(&analysis, true).answers(&expr, "--where", all).expect_err("nobody looked");
     assert_eq!(error.what, "this snapshot does not tell what arrays hold");
     // The text, and two orders that would be arrays in another heap.
-    graph.contents = Some(Contents { equal: vec![(4, 3), (5, 3)], zeros: Vec::new() });
+    graph.contents = Some(Contents { equal: vec![(4, 3), (5, 3)], zeros: Vec::new(), values: Vec::new() });
     let analysis = Analysis::of(graph);
     let asked = Asked::new(&analysis, true);
     assert_eq!(holds(&asked, "copies == 1", Truth::Yes), [7]);

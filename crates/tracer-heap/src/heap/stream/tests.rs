@@ -33,6 +33,17 @@ impl Written {
         self.0.extend(&room[..len]);
     }
 
+    fn value(&mut self, digest: u64, bytes: u64, first: &[u8]) {
+        self.0.push(walk::VALUE);
+        self.0.extend(digest.to_le_bytes());
+        for number in [bytes, first.len() as u64] {
+            let mut room = [0; MAX_NUMBER_BYTES];
+            let len = put(&mut room, number);
+            self.0.extend(&room[..len]);
+        }
+        self.0.extend(first);
+    }
+
     fn text(&mut self, text: &str) {
         self.0.push(u8::try_from(text.len()).expect("short"));
         self.0.extend(text.bytes());
@@ -78,6 +89,7 @@ fn stream() -> Vec<u8> {
     written.record(walk::OBJECT, &[fold(1), 0, 2, 6]);
     written.content(0x1122_3344_5566_7788, 70);
     written.record(kind::FIELD | TO_LAST, &[0]);
+    written.value(0x1122_3344_5566_7788, 80, b"DE");
     let end = End { reason: ended::DONE, objects: 4, visited: 4, class_objects: 1, ..End::default() };
     written.record(walk::END, &end.words());
     written.0
@@ -129,6 +141,28 @@ fn contents_of_nothing_and_second_ones_are_left_out() {
     let (graph, odd) = reader.finish();
     assert_eq!(odd, 4);
     assert_eq!(graph.contents.expect("contents").equal, [(0, 0), (1, 0), (2, 0)]);
+}
+
+#[test]
+fn what_equal_arrays_hold_is_kept_and_more_of_it_than_is_ever_told_is_none() {
+    let mut written = Written::default();
+    for at in 1..3 {
+        written.record(walk::OBJECT, &[fold(at), 0, 2, 6]);
+        written.content(7, 0);
+    }
+    written.value(7, 1000, b"DE");
+    for digest in 0..1000 {
+        written.value(digest, 1, b"x");
+    }
+    let mut reader = Reader::new(BOUNDS);
+    reader.take(&written.0).expect("a stream");
+    let (graph, odd) = reader.finish();
+    assert_eq!(odd, 1001 - walk::MAX_VALUES as u64);
+    let values = graph.contents.expect("contents").values;
+    assert_eq!(values, [(0, Value { first: b"DE".to_vec(), bytes: 1000 })]);
+    let mut long = Written::default();
+    long.value(7, 1000, &[0; MAX_VALUE_BYTES + 1]);
+    assert_eq!(Reader::new(BOUNDS).take(&long.0), Err(Error::Malformed(0)));
 }
 
 #[test]

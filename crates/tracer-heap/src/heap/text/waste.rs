@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{MAX_STEPS, path, plain, size};
 use crate::{
-    heap::waste::{Crowded, Waste, WasteKind, WasteRow},
+    heap::waste::{Crowded, Waste, WasteKind, WasteRow, WasteValue},
     text::format::plural,
 };
 
@@ -37,11 +37,14 @@ fn kind(of: &WasteKind, little_bytes: u64, out: &mut impl Write) -> io::Result<(
     writeln!(out, "  {:>10}  {:>9} objects  {}", size(of.bytes), of.objects, of.kind.text())?;
     let shown = if little_bytes == 0 { of.rows.len() } else { ROWS };
     for row in of.rows.iter().take(shown).filter(|row| row.bytes >= little_bytes) {
-        let WasteRow { class, held_by, objects, bytes, contents } = row;
+        let WasteRow { class, held_by, objects, bytes, contents, values } = row;
         let contents = contents.map_or_else(String::new, |of| format!(", {}", plural(of, "content", "contents")));
         let way: Vec<String> = held_by.iter().take(MAX_STEPS).map(|step| plain(step)).collect();
         let (class, way) = (plain(class), way.join(" < "));
         writeln!(out, "{:>24}{:>10}  {objects} {class}{contents}: held by {way}", "", size(*bytes))?;
+        for WasteValue { value, objects, bytes } in values {
+            writeln!(out, "{:>36}{:>10}  {objects} {}", "", size(*bytes), plain(value))?;
+        }
     }
     Ok(())
 }

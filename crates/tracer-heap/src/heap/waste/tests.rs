@@ -81,8 +81,26 @@ fn of_equal_arrays_all_but_one_could_be_saved_whoever_holds_them() {
         objects,
         bytes: objects * 32,
         contents: Some(contents),
+        values: Vec::new(),
     };
     assert_eq!(waste.kinds[0].rows, [row("com.shop.Order", 3, 2), row("com.shop.Cart", 1, 1)]);
+}
+
+#[test]
+fn what_duplicates_hold_is_shown_where_it_is_known_those_with_most_bytes_first() {
+    let mut planted = Planted::new();
+    for content in [7, 7, 7, 7, 8, 8, 9, 9, 9, 5] {
+        planted.held("byte[]", 16, 1, content, 0, "java.lang.String");
+    }
+    // Of one nobody has told, one is there once, and of one there are no such arrays.
+    for (digest, first) in [(9, &b"AT"[..]), (7, b"DE"), (5, b"CH"), (4, b"FR")] {
+        planted.plant.builder.value(digest, Value { first: first.to_vec(), bytes: 16 });
+    }
+    let waste = planted.waste();
+    let value = |value: &str, objects| WasteValue { value: value.to_owned(), objects, bytes: objects * 32 };
+    // The field is not the one that texts have, and what is cut says so.
+    assert_eq!(waste.kinds[0].rows[0].values, [value("\"DE…\"", 3), value("\"AT…\"", 2)]);
+    assert_eq!(waste.kinds[0].rows[0].contents, Some(3));
 }
 
 #[test]

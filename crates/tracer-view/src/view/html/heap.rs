@@ -9,7 +9,7 @@ use crate::{
         summary::{Accumulation, ClassRow, Holder, ObjectRow, RootRow, SizeRow, Summary},
         text,
         tree::TreeNode,
-        waste::{Crowded, Waste, WasteKind},
+        waste::{Crowded, Waste, WasteKind, WasteValue},
     },
     report::{Cell, Column, Profile, ProfileStack, Table, Unit},
     stack::{Frame, Kind},
@@ -192,16 +192,24 @@ fn saved(waste: &Waste, heap_bytes: u64) -> Section {
 }
 
 fn of_kind(kind: &WasteKind) -> Table {
-    let columns = [
+    let mut columns = vec![
         ("bytes", "Could be saved", Unit::Bytes),
         ("objects", "Objects", Unit::Count),
         ("contents", "Contents", Unit::Count),
         ("class", "Class", Unit::Text),
         ("held_by", "Held by", Unit::Text),
     ];
+    let has_values = kind.rows.iter().any(|row| !row.values.is_empty());
+    if has_values {
+        columns.push(("values", "Most of them hold", Unit::Text));
+    }
     let rows = kind.rows.iter().map(|row| {
         let way = row.held_by.join(" < ");
-        vec![row.bytes.into(), row.objects.into(), row.contents.into(), row.class.as_str().into(), way.into()]
+        let cells: [Cell; 5] =
+            [row.bytes.into(), row.objects.into(), row.contents.into(), row.class.as_str().into(), way.into()];
+        let value = |WasteValue { value, objects, .. }: &WasteValue| format!("{objects} {value}");
+        let values: Vec<String> = row.values.iter().map(value).collect();
+        cells.into_iter().chain(has_values.then(|| values.join(", ").into())).collect()
     });
     let title = format!("{} ({})", kind.kind.text(), format::bytes(kind.bytes as f64));
     table("waste", &title, &columns, rows.collect())
