@@ -96,6 +96,8 @@ mod inside;
 mod outside;
 // Queues that threads have in fields are found and counted.
 mod own_queues;
+// Connections that nobody accepts are counted, in a container as well.
+mod not_accepted;
 // Requests are counted by who serves and who makes them.
 mod requests;
 // Threads are chosen by their whole names.

@@ -206,20 +206,28 @@ fn nothing_is_pinned_and_no_connection_is_opened() -> Result<()> {
     };
     let before = pinned()?;
     let mut jvm = Launch::new(&jdk::any()?, "locks", "Locks").arguments(&["contended", "5"]).start()?;
-    let mut session = jtrace::Session::attach(jvm.pid(), &["--inside", "--marker", "all=Locks::*"])?;
+    let words = ["--inside", "--marker", "all=Locks::*", "-l", "markers,threads"];
+    let mut session = jtrace::Session::attach(jvm.pid(), &words)?;
     jvm.work()?;
     let pid = session.process().pid();
     let links = fs::read_dir(format!("/proc/{pid}/fd"))?.flatten().flat_map(|entry| fs::read_link(entry.path()));
     let links: Vec<String> = links.map(|link| link.to_string_lossy().into_owned()).collect();
     let local = fs::read_to_string(format!("/proc/{pid}/net/unix"))?;
+    // Those for questions to the kernel have their inode at the end of a line, behind the number of what they ask (`NETLINK_SOCK_DIAG`).
+    let asking = fs::read_to_string(format!("/proc/{pid}/net/netlink"))?;
+    let asks = |inode: &str| {
+        let mut lines = asking.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        lines.any(|words| words.last() == Some(&inode) && words.get(1) == Some(&"4"))
+    };
     let sockets = links.iter().filter_map(|link| link.strip_prefix("socket:[")?.strip_suffix(']'));
     for inode in sockets.clone() {
         ensure!(
-            local.split_whitespace().any(|word| word == inode),
+            asks(inode) || local.split_whitespace().any(|word| word == inode),
             "socket {inode} is none of this machine: {links:?}"
         );
     }
-    ensure!(sockets.clone().count() > 0, "the library's connection is not among {links:?}");
+    ensure!(sockets.clone().filter(|inode| asks(inode)).count() == 1, "who waits is not asked among {links:?}");
+    ensure!(sockets.clone().count() > 1, "the library's connection is not among {links:?}");
     // Seven numbers, and a name behind them where a socket has one.
     let of_session = |line: &&str| sockets.clone().any(|inode| line.split_whitespace().nth(6) == Some(inode));
     let named: Vec<&str> =

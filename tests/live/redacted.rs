@@ -70,7 +70,7 @@ fn peers_and_arguments_are_in_no_output_and_equal_peers_stay_equal() -> Result<(
         }
     }
     let report: Value = serde_json::from_slice(&std::fs::read(directory.path().join("x.json"))?)?;
-    ensure!(report.to_string().contains("TCP peer 1 on this machine"), "its number is in no table");
+    ensure!(report.to_string().contains("TCP peer 1 of this JVM"), "its number is in no table");
     let recorded = directory.path().join("recorded.jtrace").display().to_string();
     jtrace::succeed(&["record", &jvm.pid().to_string(), "-d", "1s", "--redact", "-o", &recorded])?;
     let bytes = std::fs::read(&recorded)?;
@@ -79,7 +79,7 @@ fn peers_and_arguments_are_in_no_output_and_equal_peers_stay_equal() -> Result<(
         let mut words = vec!["threads".to_owned(), jvm.pid().to_string(), "--redact".to_owned()];
         words.extend(more.iter().map(|word| (*word).to_owned()));
         let text = jtrace::succeed(&words)?.text();
-        ensure!(!text.contains(address) && text.contains("TCP peer 1 on this machine"), "{text}");
+        ensure!(!text.contains(address) && text.contains("TCP peer 1 of this JVM"), "{text}");
     }
     jvm.finish()?;
     Ok(())

@@ -15,6 +15,7 @@ mod room;
 mod safepoint;
 mod since_start;
 
+mod crowded;
 mod executors;
 mod initialisers;
 mod lent;
@@ -72,6 +73,7 @@ const RULES: &[Rule] = &[
     looks::lost_notify,
     executors::starved,
     executors::backlog,
+    crowded::not_accepted,
     queues::grow,
     queues::backlog,
     lent::exhausted,

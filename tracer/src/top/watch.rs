@@ -6,7 +6,10 @@ use super::vitals::Vitals;
 use crate::{
     finding,
     item::{Item, Start},
-    jvm::find::{self, Jvm},
+    jvm::{
+        descriptor::listening::Listening,
+        find::{self, Jvm},
+    },
     lens::Lens,
     live::{
         definitions::Definitions,
@@ -48,8 +51,8 @@ pub struct Gone;
 
 impl Watch {
     /// Begins with a JVM. Where its threads cannot be read, the rest is still told.
-    pub fn begin(jvm: Jvm) -> Self {
-        let reader = ThreadReader::open(&jvm);
+    pub fn begin(jvm: Jvm, listening: Option<Listening>) -> Self {
+        let reader = ThreadReader::open(&jvm).map(|reader| reader.with_listening(listening));
         let looker =
             reader.inspect_err(|error| log::debug!("threads are not looked at: {error}")).ok().map(Looker::new);
         let session = session(&jvm);

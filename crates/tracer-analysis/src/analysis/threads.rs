@@ -3,6 +3,7 @@
 //! Virtual threads have no start event; what they do shows on their carriers. Who started a thread is in `starter`, what
 //! it runs in `entry`.
 
+mod crowded;
 mod entry;
 mod executors;
 mod initialisers;
@@ -288,8 +289,8 @@ impl Analysis for Threads {
     fn shows(&self, group: &str, shape: &str) -> bool {
         match shape {
             "sleepers" | "sleep_sites" | "sleep_times" => group == "sleep",
-            "waiting" | "executors" | "queues" | "starved_pools" | "circles" | "unnotified" | "initialisers"
-            | "mapped" => false,
+            "waiting" | "executors" | "queues" | "crowded" | "starved_pools" | "circles" | "unnotified"
+            | "initialisers" | "mapped" => false,
             _ => group == "thread",
         }
     }

@@ -73,6 +73,9 @@ pub(super) fn backlog(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// Who is busy with what.
 fn who(row: &Row<'_>) -> String {
+    if let Some(places) = row.known("places") {
+        return format!("{places}; which of them takes from it is not known");
+    }
     let threads = row.whole("threads");
     let names = row.text("pattern");
     let who = if threads == 1 {
@@ -112,8 +115,13 @@ fn finding(Kind { id, severity }: Kind, title: String, row: &Row<'_>) -> Finding
 #[cfg(test)]
 mod tests {
     use super::{super::testing::Case, *};
+    use crate::report::Cell;
 
-    fn queue([first, last]: [u64; 2], [looks, busy, fell]: [u64; 3]) -> Case {
+    fn queue(ends: [u64; 2], seen: [u64; 3]) -> Case {
+        queue_of(ends, seen, Cell::Missing)
+    }
+
+    fn queue_of([first, last]: [u64; 2], [looks, busy, fell]: [u64; 3], places: Cell) -> Case {
         let cells = [
             ("field", "com.shop.Reaper.queue".into()),
             ("pattern", "texture-reaper".into()),
@@ -127,6 +135,7 @@ mod tests {
             ("fell", fell.into()),
             ("site", "com.shop.Reaper.free:9".into()),
             ("what", "time".into()),
+            ("places", places),
         ];
         Case::seconds(10).row("threads", "queues", &cells)
     }
@@ -141,6 +150,17 @@ mod tests {
         );
         let step = queue([12, 340], [8, 8, 0]).ask(grow).expect("a finding").next_step;
         assert!(step.contains("`jtrace explain-call PID 'com.shop.Reaper::free'`"), "{step}");
+    }
+
+    /// Who fills a queue has it as well, and nothing tells it from who takes.
+    #[test]
+    fn all_that_may_take_are_named_where_they_do_different_things() {
+        let places = "`producer` at com.shop.Till.ring:20, waiting for time; `consumer` at com.shop.Desk.serve:33";
+        let (_, title) = queue_of([12, 340], [8, 8, 0], places.into()).said(grow);
+        let expected = format!(
+            "The queue `com.shop.Reaper.queue` grew from 12 to 340: {places}; which of them takes from it is not known"
+        );
+        assert_eq!(title, expected);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 mod wait;
 
 use self::wait::{
-    DISK, NAGLE, OF_CONNECTING, OF_LOCKED_FILE, OF_PRINTED, PARTY, PEER, PROCESS, QUEUE, SYNC, TASK, Wait,
+    DISK, NAGLE, OF_CONNECTING, OF_ITSELF, OF_LOCKED_FILE, OF_PRINTED, PARTY, PEER, PROCESS, QUEUE, SYNC, TASK, Wait,
 };
 use super::{
     Evidence, Row,
@@ -14,6 +14,7 @@ use super::{
     queues,
 };
 use crate::{
+    item::look::OF_THIS_JVM,
     lens::Lens::{Cpu, Threads},
     report::{Finding, Severity},
     text::format,
@@ -32,7 +33,8 @@ const DEVICES: [&str; 3] = ["/dev/", "/proc/", "/sys/"];
 const OTHER_PEERS: usize = 2;
 
 /// How addresses begin that lead to the same machine.
-const ON_THIS_MACHINE: [&str; 5] = ["TCP 127.", "TCP [::1]", "TCP [::ffff:127.", "Unix socket ", " on this machine"];
+const ON_THIS_MACHINE: [&str; 6] =
+    ["TCP 127.", "TCP [::1]", "TCP [::ffff:127.", "Unix socket ", " on this machine", OF_THIS_JVM];
 
 /// Of the times that threads were seen waiting for a peer, in how many it held its answer back, in per cent, for that to be why.
 const HELD_BACK_PERCENT: f64 = 50.0;
@@ -56,6 +58,8 @@ pub(super) fn peer(evidence: &Evidence<'_>) -> Option<Finding> {
     finding.evidence.extend(other_peers(evidence, &row));
     if row.text("what").ends_with(" (connect)") {
         OF_CONNECTING.clone_into(&mut finding.next_step);
+    } else if row.text("what").contains(OF_THIS_JVM) {
+        OF_ITSELF.clone_into(&mut finding.next_step);
     }
     let is_near = ON_THIS_MACHINE.iter().any(|address| row.text("what").contains(address));
     Some(if is_near { may_lack_a_cpu(evidence, finding) } else { finding })

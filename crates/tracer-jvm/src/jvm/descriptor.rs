@@ -2,6 +2,7 @@
 //!
 //! Sockets are looked up in the tables of the target's network namespace, by their inode. Nothing is opened that the target has open.
 
+pub mod listening;
 pub mod open;
 mod polled;
 mod sockets;
@@ -109,7 +110,7 @@ mod tests {
         let server = TcpListener::bind("127.0.0.1:0").expect("a port");
         let client = std::net::TcpStream::connect(server.local_addr().expect("an address")).expect("it is heard");
         let (peer, own) = (client.peer_addr().expect("a peer"), client.local_addr().expect("an address"));
-        assert_eq!(named(client.as_raw_fd()), format!("TCP {peer} (from {own})"));
+        assert_eq!(named(client.as_raw_fd()), format!("TCP {peer} of this JVM (from {own})"));
         assert_eq!(named(server.as_raw_fd()), format!("TCP {peer}, listening"));
         assert_eq!(descriptors.named(1 << 20), None);
     }

@@ -1,5 +1,6 @@
 //! Reads the dump of a running JVM.
 
+mod outside;
 mod waits;
 
 use std::{
@@ -16,12 +17,10 @@ use crate::{
     item::{look::Waits, redaction::Redaction},
     jvm::{
         code_cache,
-        descriptor::Descriptors,
+        descriptor::{Descriptors, listening::Listening},
         find::Jvm,
         java_stack::{End, JavaStack, JavaStacks},
-        java_threads::{
-            self, ForkJoinPools, JavaThread, JavaThreads, MAX_VIRTUAL_THREADS, ThreadObject, ThreadObjects,
-        },
+        java_threads::{self, JavaThread, JavaThreads, MAX_VIRTUAL_THREADS, Pools, ThreadObject, ThreadObjects},
         memory::{self, Memory},
         os_thread::{self, OsThread, Scheduled},
         peek::Pages,
@@ -39,11 +38,12 @@ const JOIN: &str = "java.lang.Thread.join";
 const MAX_ASKED: usize = 1 << 20;
 
 /// Where the threads of executors, and those of timers, begin their work.
-const WORKERS: [&str; 5] = [
+const WORKERS: [&str; 6] = [
     ".ThreadPoolExecutor$Worker.run",
     ".QueuedThreadPool$Runner.run",
     ".EnhancedQueueExecutor$ThreadBody.run",
     "java.util.concurrent.ForkJoinWorkerThread.run",
+    ".CoroutineScheduler$Worker.run",
     "java.util.TimerThread.run",
 ];
 
@@ -101,6 +101,7 @@ pub struct ThreadReader {
     stacks: JavaStacks,
     symbols: JavaSymbols<Memory>,
     descriptors: Descriptors,
+    listening: Option<Listening>,
     unloads: Unloads,
     class_changes: Unloads,
     missing: Vec<String>,
@@ -137,6 +138,7 @@ impl ThreadReader {
             stacks,
             symbols,
             descriptors: Descriptors::new(pid),
+            listening: None,
             unloads: Unloads::new(jvm),
             class_changes: Unloads::and_loads(jvm),
             missing,
@@ -144,34 +146,6 @@ impl ThreadReader {
             redaction: None,
             stood: HashMap::new(),
         })
-    }
-
-    /// Leaves out peers and files, if that is asked.
-    #[must_use]
-    pub fn redacted(mut self, redacted: bool) -> Self {
-        self.redaction = redacted.then(RefCell::default);
-        self
-    }
-
-    /// The path of a file, or a number in its place.
-    pub fn file(&self, path: String) -> String {
-        match &self.redaction {
-            Some(redaction) => redaction.borrow_mut().file(&path),
-            None => path,
-        }
-    }
-
-    /// What a descriptor leads to, or that without names. Tables of sockets are read once a look.
-    pub fn leads_to(&self, descriptor: u32) -> Option<String> {
-        self.descriptors.named(descriptor).map(|on| self.on(on))
-    }
-
-    /// What a call is about, or that without names.
-    fn on(&self, on: String) -> String {
-        match &self.redaction {
-            Some(redaction) => redaction.borrow_mut().on(&on),
-            None => on,
-        }
     }
 
     /// The JVM's process.
@@ -198,7 +172,7 @@ impl ThreadReader {
         let known = self.known();
         let before = std::mem::take(&mut self.stood);
         self.room = Room::default();
-        let pools = ForkJoinPools::default();
+        let pools = Pools::default();
         let threads = known.listed.iter().filter_map(|thread| {
             let tid = *known.tids.get(&thread.os_tid)?;
             let scheduled = Scheduled::of(self.pid, tid);

@@ -3,6 +3,7 @@
 //! They are taken on a thread of their own, because reading a thousand threads takes longer than ring buffers may wait. What stands
 //! in them gets its numbers when it is passed on, beside all other stacks.
 
+mod crowded;
 mod executors;
 mod queues;
 mod since;
@@ -17,6 +18,7 @@ use std::{
     time::Duration,
 };
 
+use crowded::{Acceptors, CrowdedNow};
 use executors::executors;
 use queues::queues;
 use since::{Since, Totals};
@@ -69,6 +71,7 @@ pub struct Seen {
     process: Option<OsProcess>,
     mapped: Option<MappedFile>,
     opened: Option<Opened>,
+    crowded: Vec<CrowdedNow>,
     threads: Vec<Thread>,
     unmounted: Vec<UnmountedGroup>,
     virtual_more: bool,
@@ -130,27 +133,30 @@ pub struct Looker {
     totals: Totals,
     mapped: Mapped,
     opening: Opening,
+    acceptors: Acceptors,
 }
 
 impl Looker {
     /// One that has not looked yet.
     pub fn new(reader: ThreadReader) -> Self {
-        Self { reader, totals: Totals::default(), mapped: Mapped::default(), opening: Opening::default() }
+        let (totals, mapped, opening) = (Totals::default(), Mapped::default(), Opening::default());
+        Self { reader, totals, mapped, opening, acceptors: Acceptors::default() }
     }
 
     /// Looks once.
     pub fn look(&mut self) -> Result<Seen, thread_dump::Error> {
-        let Self { reader, totals, mapped, opening } = self;
+        let Self { reader, totals, mapped, opening, acceptors } = self;
         let (time_ns, cpu) = (now_ns(), clock::read_ns(ClockId::ThreadCPUTime));
         let threads = reader.threads()?;
         let Unmounted { groups: unmounted, more: virtual_more, .. } = reader.unmounted(MAX_VIRTUAL).unwrap_or_default();
+        let crowded = acceptors.of_all(reader.crowded(), &threads);
         let since = totals.since(time_ns, &threads);
         let process = os_process::read(reader.pid());
         let mapped = mapped.since(reader.pid(), process);
         let mapped = mapped.map(|mapped| MappedFile { path: reader.file(mapped.path), ..mapped });
         let opened = opening.since(reader.pid(), process, |descriptor| reader.leads_to(descriptor));
         let cpu_ns = clock::read_ns(ClockId::ThreadCPUTime).saturating_sub(cpu);
-        Ok(Seen { time_ns, cpu_ns, since, process, mapped, opened, threads, unmounted, virtual_more })
+        Ok(Seen { time_ns, cpu_ns, since, process, mapped, opened, crowded, threads, unmounted, virtual_more })
     }
 }
 
@@ -200,6 +206,7 @@ impl Seen {
         }
         let executors = executors(threads, &self.since, &mut stack);
         let queues = queues(threads, &mut stack);
+        let crowded = self.crowded.iter().map(|crowded| crowded.told(threads, &mut stack)).collect();
         let mut circled = |tid: u32| {
             let thread = by_tid(tid)?;
             let waits = thread.waits.clone()?;
@@ -223,6 +230,7 @@ impl Seen {
             circles: circles.collect(),
             executors,
             queues,
+            crowded,
             groups: told,
             others: threads
                 .iter()
@@ -337,7 +345,13 @@ mod tests {
             name: format!("made-up-{number}"),
             // Each tenth has none, and half of the others have the same.
             frames: if number.is_multiple_of(10) { Vec::new() } else { vec![frame(number % 2 * number)] },
-            executor: Some(Executor { address: number as u64, queued: 0, completed: None, completed_here: 0 }),
+            executor: Some(Executor {
+                address: number as u64,
+                queued: 0,
+                may_begin: true,
+                completed: None,
+                completed_here: 0,
+            }),
             ..Thread::default()
         };
         let seen = Seen {
@@ -347,6 +361,7 @@ mod tests {
             process: None,
             mapped: None,
             opened: None,
+            crowded: Vec::new(),
             threads: (0..8000).map(thread).collect(),
             unmounted: Vec::new(),
             virtual_more: false,

@@ -85,6 +85,9 @@ pub fn peer(on: &str) -> &str {
     }
 }
 
+/// Behind the address of a peer that is the JVM itself, at another of its sockets.
+pub const OF_THIS_JVM: &str = " of this JVM";
+
 /// Threads that do the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LookGroup {
@@ -183,6 +186,46 @@ pub struct QueueLook {
     pub busy: Option<StackId>,
     /// What that one waits for.
     pub waits: Option<Waits>,
+    /// One thread for each place, where the others are at several: who fills a queue has it, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<BusyThread>,
+}
+
+/// A thread that does something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BusyThread {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub stack: StackId,
+    /// What it waits for.
+    pub waits: Option<Waits>,
+}
+
+/// A socket at which connections wait to be accepted, at the moment of a look.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CrowdedLook {
+    /// `TCP 0.0.0.0:8080, listening`.
+    pub socket: String,
+    /// Connections that wait.
+    pub waiting: u64,
+    /// How many may wait.
+    pub most: u64,
+    /// The thread that accepts there, where it is known.
+    pub acceptor: Option<Acceptor>,
+}
+
+/// A thread that accepts connections at a socket: it was seen to, or its name says so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Acceptor {
+    /// Its name.
+    pub name: String,
+    /// Whether it waits for a connection just now.
+    pub idle: bool,
+    /// What it does, where its stack could be read.
+    pub stack: Option<StackId>,
+    /// What it waits for.
+    pub waits: Option<Waits>,
 }
 
 /// A file of which the target maps more and more.
@@ -273,6 +316,9 @@ pub struct ThreadLook {
     /// Queues of threads that work for no executor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueLook>,
+    /// Sockets at which connections wait to be accepted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crowded: Vec<CrowdedLook>,
 }
 
 impl ThreadLook {
@@ -282,7 +328,10 @@ impl ThreadLook {
         let groups = self.groups.iter().flat_map(of_group).flatten();
         let circles = self.circles.iter().flatten().map(|circled| circled.stack);
         let executors = self.executors.iter().filter_map(|executor| Some(executor.busy?.0));
-        groups.chain(circles).chain(executors).chain(self.queues.iter().filter_map(|queue| queue.busy))
+        let acceptors = self.crowded.iter().filter_map(|crowded| crowded.acceptor.as_ref()?.stack);
+        let places = self.queues.iter().flat_map(|queue| &queue.places).map(|busy| busy.stack);
+        let queues = self.queues.iter().filter_map(|queue| queue.busy).chain(places);
+        groups.chain(circles).chain(executors).chain(queues).chain(acceptors)
     }
 }
 

@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use super::look::OF_THIS_JVM;
+
 /// Most names that are told apart; those beyond have one number together.
 const NAMES: usize = 16_384;
 /// Files that are none of the user's.
@@ -41,9 +43,10 @@ impl Redaction {
     /// `10.0.0.7:5432 (from 10.0.0.3:41456)` without both addresses.
     fn socket(&mut self, protocol: &str, rest: &str) -> String {
         let near = |address: &str| ON_THIS_MACHINE.iter().any(|begin| address.starts_with(begin));
-        let mut named = |address: &str| {
-            let here = if near(address) { " on this machine" } else { "" };
-            format!("peer {}{here}", number(&mut self.peers, address))
+        let mut named = |address: &str| match address.strip_suffix(OF_THIS_JVM) {
+            Some(own) => format!("peer {}{OF_THIS_JVM}", number(&mut self.peers, own)),
+            None if near(address) => format!("peer {} on this machine", number(&mut self.peers, address)),
+            None => format!("peer {}", number(&mut self.peers, address)),
         };
         if let Some(address) = rest.strip_suffix(", listening") {
             return format!("{protocol} port {}, listening", number(&mut self.files, address));
@@ -88,6 +91,7 @@ mod tests {
         assert_eq!(peer(&on("TCP 10.0.0.7:5432 (from 10.0.0.3:50000)")), "TCP peer 1");
         assert_eq!(on("TCP 10.0.0.9:40000 (to 10.0.0.3:80)"), "TCP peer 3 (to here)");
         assert_eq!(on("TCP 127.0.0.1:80 (from 127.0.0.1:4)"), "TCP peer 4 on this machine (from here)");
+        assert_eq!(on("TCP 127.0.0.1:80 of this JVM (from 127.0.0.1:4)"), "TCP peer 4 of this JVM (from here)");
         assert_eq!(on("UDP 8.8.8.8:53"), "UDP peer 5");
         assert_eq!(on("Unix socket /run/db (1).sock"), "Unix socket 6");
         assert_eq!(on("TCP 0.0.0.0:80, listening"), "TCP port 1, listening");

@@ -6,6 +6,7 @@ use super::{CALL_SITE_FRAMES, Watched, add_starts, choose_jni};
 use crate::{
     jvm::{
         code_cache::{self, CodeCache},
+        descriptor::listening::Listening,
         find::Jvm,
         java_threads::{self, ThreadNames},
         jni_env, objects,
@@ -191,7 +192,8 @@ impl Known {
         let is_wanted = watched.stacks && watched.lenses.contains(&Lens::Threads);
         let opened = is_wanted.then(|| ThreadReader::open(jvm))?;
         let opened = opened.map_err(|error| log::warn!("what threads wait for is unknown: {error}")).ok();
-        opened.map(|reader| reader.redacted(watched.redacted))
+        let listening = || Listening::opened(jvm.target.pid);
+        opened.map(|reader| reader.redacted(watched.redacted).with_listening(listening()))
     }
 
     /// What reads what functions point to, where the plan has any.

@@ -7,7 +7,7 @@ use super::super::{
     apart::{Said, limit_memory, only_look, tell},
     prepare,
 };
-use crate::top::Watch;
+use crate::{jvm::descriptor::listening::Listening, top::Watch};
 
 /// How often it says that it is there while it rests: less often would look as if something held it up.
 const SIGN: Duration = Duration::from_millis(500);
@@ -27,9 +27,11 @@ pub(in crate::cli) fn watch(options: WatchOptions) -> Result<ExitCode, Failure> 
     let WatchOptions { pid } = options;
     // First, so that all is in force once calls are refused: limits only fall.
     limit_memory(MAX_MEMORY_BYTES)?;
+    // In the target's namespace, which cannot be entered afterwards.
+    let listening = Listening::opened(pid);
     only_look()?;
     tell(&Said::At(pid))?;
-    let mut watch = Watch::begin(prepare::opened(pid)?);
+    let mut watch = Watch::begin(prepare::opened(pid)?, listening);
     while let Ok((reading, mut rest)) = watch.look() {
         tell(&Said::Reading(Box::new(reading)))?;
         while !rest.is_zero() {

@@ -7,7 +7,8 @@ use super::{
     reason::reason,
 };
 use crate::{
-    item::look::{QueueLook, ThreadLook},
+    event::StackId,
+    item::look::{BusyThread, QueueLook, ThreadLook, Waits},
     report::{Cell, Shape, Table, Unit},
     stack::Stacks,
 };
@@ -34,6 +35,14 @@ struct Seen {
     /// What a busy thread did and waited for, when that was seen last.
     place: Option<(String, Option<String>)>,
     callers: Option<String>,
+    /// The same of all that were busy then, with their names, where they were at several places.
+    places: Option<String>,
+}
+
+/// What a thread does, and waits for.
+fn doing(stacks: &Stacks, stack: StackId, waits: Option<&Waits>) -> (String, Option<String>) {
+    let what = reason(waits, stacks, stack).map(|(_, what)| what);
+    (site::label(stacks, stack), what.filter(|what| !what.is_empty()))
 }
 
 impl Seen {
@@ -50,9 +59,15 @@ impl Seen {
         self.filled += u64::from(look.queued > 0);
         self.busy += u64::from(look.queued > 0 && look.idle == 0);
         if let Some(stack) = look.busy {
-            let what = reason(look.waits.as_ref(), stacks, stack).map(|(_, what)| what);
-            self.place = Some((site::label(stacks, stack), what.filter(|what| !what.is_empty())));
+            self.place = Some(doing(stacks, stack, look.waits.as_ref()));
             self.callers = site::callers(stacks, stack);
+            let told = |busy: &BusyThread| {
+                let (place, what) = doing(stacks, busy.stack, busy.waits.as_ref());
+                let what = what.map(|what| format!(", waiting for {what}")).unwrap_or_default();
+                format!("`{}` at {place}{what}", busy.name)
+            };
+            let places: Vec<String> = look.places.iter().map(told).collect();
+            self.places = Some(places.join("; ")).filter(|places| !places.is_empty());
         }
     }
 }
@@ -78,7 +93,7 @@ impl Queues {
             let (place, what) = seen.place.clone().unzip();
             let numbers =
                 [seen.threads, seen.most, seen.first, seen.last, seen.fell, seen.looks, seen.filled, seen.busy];
-            let texts = [place, what.flatten(), seen.callers.clone()];
+            let texts = [place, what.flatten(), seen.callers.clone(), seen.places.clone()];
             let average = seen.queued as f64 / seen.looks.max(1) as f64;
             let mut cells: Vec<Cell> = vec![field.clone().into(), names.clone().into(), average.into()];
             cells.extend(numbers.map(Cell::from));
@@ -103,6 +118,7 @@ impl Queues {
                 column("site", "Place of the busy", Unit::Text),
                 column("what", "It waits for", Unit::Text),
                 column("callers", "From", Unit::Text),
+                column("places", "Who has it", Unit::Text),
             ],
             rows: used.into_iter().take(ROWS).map(row).collect(),
         })
@@ -112,12 +128,13 @@ impl Queues {
 #[cfg(test)]
 mod tests {
     use super::{super::super::testing::Play, *};
-    use crate::event::StackId;
 
     #[test]
     fn a_queue_that_grows_while_its_thread_is_busy_is_counted_with_its_place() {
         let mut play = Play::default();
         let stack = play.stack(&["com.shop.Reaper.run:30", "com.shop.Reaper.free:9", "java.lang.Thread.sleep"]);
+        let other = play.stack(&["com.shop.Filler.run:7", "com.shop.Filler.make:4"]);
+        let busy = |(name, stack): (&str, StackId)| BusyThread { name: name.to_owned(), stack, waits: None };
         let mut queues = Queues::default();
         for (queued, idle) in [(10, 0), (20, 0), (15, 1), (40, 0)] {
             let queue = QueueLook {
@@ -128,6 +145,7 @@ mod tests {
                 queued,
                 busy: (idle == 0).then_some(stack),
                 waits: None,
+                places: [("filler", other), ("reaper-3", stack)].map(busy).to_vec(),
             };
             queues.look(&ThreadLook { queues: vec![queue], ..ThreadLook::default() }, &play.stacks);
         }
@@ -137,6 +155,8 @@ mod tests {
         assert_eq!(row[2], 21.25.into());
         assert_eq!(row[3..11], [1_u64, 40, 10, 40, 1, 4, 4, 3].map(Cell::from));
         assert_eq!(row[11], "com.shop.Reaper.free:9".into());
+        let places = "`filler` at com.shop.Filler.make:4; `reaper-3` at com.shop.Reaper.free:9";
+        assert_eq!(row[14], places.into());
     }
 
     #[test]
@@ -147,8 +167,9 @@ mod tests {
             threads: 1,
             idle: 1,
             queued: 0,
-            busy: None::<StackId>,
+            busy: None,
             waits: None,
+            places: Vec::new(),
         };
         let mut queues = Queues::default();
         queues.look(&ThreadLook { queues: vec![queue], ..ThreadLook::default() }, &Stacks::default());

@@ -25,6 +25,7 @@ use super::super::{
     table::{Keyed, column},
 };
 use super::{
+    crowded::Crowded,
     executors::Executors,
     initialisers::Initialisers,
     queues::Queues,
@@ -80,6 +81,7 @@ pub(super) struct Waiting {
     requests: Requests,
     executors: Executors,
     queues: Queues,
+    crowded: Crowded,
     unnotified: Unnotified,
     initialisers: Initialisers,
 }
@@ -99,6 +101,7 @@ impl Default for Waiting {
             requests: Requests::default(),
             executors: Executors::default(),
             queues: Queues::default(),
+            crowded: Crowded::default(),
             unnotified: Unnotified::default(),
             initialisers: Initialisers::default(),
         }
@@ -131,6 +134,7 @@ impl Waiting {
         self.circles = circles(look, stacks);
         self.executors.look(look, stacks);
         self.queues.look(look, stacks);
+        self.crowded.look(look, stacks);
         self.unnotified.look(look, stacks);
         self.initialisers.look(look, stacks);
     }
@@ -201,6 +205,7 @@ impl Waiting {
             self.requests.table(self.looks, &self.texts),
             self.executors.table(),
             self.queues.table(),
+            self.crowded.table(),
             self.starved.table(),
             self.circles_table(),
             self.unnotified.table(),

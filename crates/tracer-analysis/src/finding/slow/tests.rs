@@ -246,6 +246,8 @@ fn the_fullest_queue_is_told_beside_who_waits_for_room() {
 
 #[test]
 fn what_helps_depends_on_who_is_waited_for() {
+    let itself = waiting("socket", "TCP 127.0.0.1:8080 of this JVM (read)", 4.0, 10).ask(peer).expect("a finding");
+    assert!(itself.next_step.contains("waits for an answer of its own"), "{}", itself.next_step);
     let dialled = waiting("socket", "TCP 10.0.0.7:5432 (connect)", 1.0, 10).ask(peer).expect("a finding");
     assert!(dialled.next_step.contains("takes connections"), "{}", dialled.next_step);
     let printed = waiting("pipe", "standard output (write)", 1.0, 10).ask(process).expect("a finding");

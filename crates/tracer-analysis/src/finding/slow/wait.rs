@@ -23,6 +23,10 @@ pub(super) const PEER: Wait = Wait {
 pub(super) const OF_CONNECTING: &str = "Look whether that peer is there and takes connections, and what lies between (a firewall drops without an answer); a \
                              short limit of time for connecting keeps threads from queueing.";
 
+/// Of a peer that is the JVM itself.
+pub(super) const OF_ITSELF: &str = "The JVM waits for an answer of its own: `jtrace threads PID` shows the threads that serve that port. Where all of them call it \
+                         themselves, none is left to answer: call the method itself, or serve such calls by another pool.";
+
 /// The answer is there and is not sent: what the peer wrote last waits until what it wrote before is acknowledged.
 pub(super) const NAGLE: Wait = Wait {
     kinds: &["socket"],

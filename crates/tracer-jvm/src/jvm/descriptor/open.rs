@@ -4,6 +4,7 @@ use std::fs;
 
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
+use super::of_socket;
 use crate::jvm::find::process::read_bounded;
 
 /// Most descriptors that are read of the list of a process.
@@ -38,6 +39,12 @@ pub fn highest(pid: u32, most: usize) -> Vec<u32> {
     numbers.sort_unstable_by(|a, b| b.cmp(a));
     numbers.truncate(most);
     numbers
+}
+
+/// The inodes of the sockets among them.
+pub(super) fn sockets(pid: u32) -> impl Iterator<Item = u64> {
+    let entries = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().take(MOST_LISTED);
+    entries.filter_map(|entry| of_socket(&fs::read_link(entry.ok()?.path()).ok()?.to_string_lossy()))
 }
 
 #[cfg(test)]

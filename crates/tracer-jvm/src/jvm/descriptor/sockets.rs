@@ -8,7 +8,8 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
 };
 
-use super::Leads;
+use super::{Leads, open};
+use crate::item::look::OF_THIS_JVM;
 
 /// Most of a table that is read.
 const MAX_BYTES: u64 = 8 << 20;
@@ -30,14 +31,27 @@ pub(super) struct Sockets {
     four: OnceCell<Family>,
     /// Those whose names stay as they are, as long as there are such sockets. The kernel takes milliseconds for a table.
     kept: RefCell<HashMap<u64, String>>,
+    /// Those of the process itself, once a peer is on the same machine.
+    own: OnceCell<HashSet<u64>>,
 }
 
 /// Sockets of a protocol of the internet.
 #[derive(Debug, Default)]
 struct Family {
     sockets: HashMap<u64, Named>,
-    /// Connections within this machine by both ends, and whether there are bytes that the other side has not acknowledged.
-    unsent: HashMap<[SocketAddr; 2], bool>,
+    /// Connections within this machine by their ends, this one first.
+    near: HashMap<[SocketAddr; 2], Side>,
+    /// Those that listen, by port.
+    listening: HashMap<u16, u64>,
+}
+
+/// One side of a connection within this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Side {
+    /// Of a connection that was not accepted yet there is none: 0.
+    inode: u64,
+    /// Whether there are bytes that the other side has not acknowledged.
+    has_unsent: bool,
 }
 
 /// A socket of a table.
@@ -46,15 +60,17 @@ struct Named {
     name: String,
     /// Whether that stays so.
     stays: bool,
-    /// Both ends, where nothing is left to be read and the other one is on this machine.
-    waits: Option<[SocketAddr; 2]>,
+    /// Both ends, where the other one is on this machine.
+    near: Option<[SocketAddr; 2]>,
+    /// Whether something is left to be read.
+    has_unread: bool,
 }
 
 impl Sockets {
     /// Nothing is read yet.
     pub(super) fn new(pid: u32) -> Self {
         let (unix, six, four) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Self { pid, unix, six, four, kept: RefCell::default() }
+        Self { pid, unix, six, four, kept: RefCell::default(), own: OnceCell::new() }
     }
 
     /// Another moment: tables are read again, for what they may say otherwise.
@@ -79,14 +95,24 @@ impl Sockets {
             }
             kept.insert(inode, socket.name.clone());
         }
-        let held_back = socket.waits.is_some_and(|[local, remote]| self.has_unsent([remote, local]));
-        Some(Leads { name: socket.name.clone(), held_back })
+        let other = socket.near.and_then(|[local, remote]| self.side([remote, local]));
+        let held_back = !socket.has_unread && other.is_some_and(|side| side.has_unsent);
+        let is_own = other.is_some_and(|side| self.is_own(side, socket.near));
+        Some(Leads { name: if is_own { of_this_jvm(&socket.name) } else { socket.name.clone() }, held_back })
     }
 
-    /// Whether the connection with these ends has bytes that the other side has not acknowledged.
-    fn has_unsent(&self, ends: [SocketAddr; 2]) -> bool {
-        let known = self.six().unsent.get(&ends).or_else(|| self.four().unsent.get(&ends));
-        known.copied().unwrap_or(false)
+    /// The side with these ends of a connection within this machine.
+    fn side(&self, ends: [SocketAddr; 2]) -> Option<Side> {
+        self.six().near.get(&ends).or_else(|| self.four().near.get(&ends)).copied()
+    }
+
+    /// Whether the other side of a socket with these ends is one of the same process, or waits for it to be accepted.
+    fn is_own(&self, other: Side, ends: Option<[SocketAddr; 2]>) -> bool {
+        let own = self.own.get_or_init(|| open::sockets(self.pid).collect());
+        let port = ends.filter(|_| other.inode == 0).map(|[_, remote]| remote.port());
+        let listens = |family: &Family| port.and_then(|port| family.listening.get(&port).copied());
+        let listener = || listens(self.six()).or_else(|| listens(self.four()));
+        own.contains(&other.inode) || listener().is_some_and(|inode| own.contains(&inode))
     }
 
     fn six(&self) -> &Family {
@@ -101,14 +127,15 @@ impl Sockets {
 impl Family {
     fn of(tcp: &str, udp: &str) -> Self {
         let lines = |table| str::lines(table).skip(1).filter_map(Line::parse);
-        let listening = lines(tcp).filter(|line| line.state == LISTENING).map(|line| line.ends[0].port()).collect();
-        let near = lines(tcp).filter(Line::is_near);
-        let mut family =
-            Self { sockets: HashMap::new(), unsent: near.map(|line| (line.ends, line.unsent > 0)).collect() };
+        let listening = lines(tcp).filter(|line| line.state == LISTENING);
+        let listening = listening.map(|line| (line.ends[0].port(), line.inode)).collect();
+        let side = |line: Line<'_>| (line.ends, Side { inode: line.inode, has_unsent: line.unsent > 0 });
+        let near = lines(tcp).filter(Line::is_near).map(side).collect();
+        let mut sockets = HashMap::new();
         for (table, protocol) in [(tcp, "TCP"), (udp, "UDP")] {
-            family.sockets.extend(lines(table).map(|line| (line.inode, line.named(protocol, &listening))));
+            sockets.extend(lines(table).map(|line| (line.inode, line.named(protocol, &listening))));
         }
-        family
+        Self { sockets, near, listening }
     }
 }
 
@@ -152,18 +179,26 @@ impl<'a> Line<'a> {
 
     /// A socket at a port where others can connect was connected to. Of what comes from the same machine both sides are in the tables:
     /// bytes that wait on one side while nothing is left to be read on the other one are not on their way, where there is none.
-    fn named(&self, protocol: &str, listening: &HashSet<u16>) -> Named {
+    fn named(&self, protocol: &str, listening: &HashMap<u16, u64>) -> Named {
         let [local, remote] = self.ends;
         let is_listening = self.state == LISTENING;
         let name = match self.state {
             LISTENING => format!("{protocol} {local}, listening"),
             _ if remote.port() == 0 => format!("{protocol} {local}"),
-            _ if listening.contains(&local.port()) => format!("{protocol} {remote} (to {local})"),
+            _ if listening.contains_key(&local.port()) => format!("{protocol} {remote} (to {local})"),
             _ => format!("{protocol} {remote} (from {local})"),
         };
         // What is not connected may be later, and a peer on the same machine may hold something back at another moment.
         let stays = is_listening || (remote.port() != 0 && self.state == ESTABLISHED && !self.is_near());
-        Named { name, stays, waits: (self.is_near() && self.unread == 0).then_some(self.ends) }
+        Named { name, stays, near: self.is_near().then_some(self.ends), has_unread: self.unread > 0 }
+    }
+}
+
+/// A name of a connection whose other side is the JVM's as well.
+fn of_this_jvm(name: &str) -> String {
+    match [" (from ", " (to "].into_iter().find_map(|way| name.find(way)) {
+        Some(at) => format!("{}{OF_THIS_JVM}{}", &name[..at], &name[at..]),
+        None => format!("{name}{OF_THIS_JVM}"),
     }
 }
 
@@ -208,7 +243,7 @@ mod tests {
 
     fn named(line: &str) -> (u64, Named) {
         let line = Line::parse(line).expect("a line");
-        (line.inode, line.named("TCP", &HashSet::new()))
+        (line.inode, line.named("TCP", &HashMap::new()))
     }
 
     #[test]
@@ -245,6 +280,35 @@ mod tests {
         assert_eq!(waits("00000000:00000000", "0000003F:00000000"), [true, false]);
         assert_eq!(waits("00000000:00000000", "00000000:00000000"), [false, false]);
         assert_eq!(waits("00000000:00000010", "0000003F:00000000"), [false, false], "some of it can be read");
+    }
+
+    /// A server that calls itself waits for its own threads, which is worth to know wherever they wait.
+    #[test]
+    fn a_connection_to_the_process_itself_says_so_before_and_after_it_was_accepted() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = server.local_addr().expect("an address");
+        let client = std::net::TcpStream::connect(address).expect("it is heard");
+        let named = |socket: &dyn std::os::fd::AsFd| {
+            let link = rustix::fs::readlink(
+                format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&socket.as_fd())),
+                Vec::new(),
+            );
+            let link = link.expect("it is open").into_string().expect("plain letters");
+            Sockets::new(std::process::id())
+                .named(super::super::of_socket(&link).expect("a socket"))
+                .expect("known")
+                .name
+        };
+        let from = client.local_addr().expect("an address");
+        let expected = format!("TCP {address} of this JVM (from {from})");
+        // Who has connected need not be in the other side's queue at once.
+        let begun = std::time::Instant::now();
+        while named(&client) != expected {
+            assert!(begun.elapsed() < std::time::Duration::from_mins(1), "{}", named(&client));
+        }
+        let (accepted, _) = server.accept().expect("one waits");
+        assert_eq!(named(&client), expected);
+        assert_eq!(named(&accepted), format!("TCP {from} of this JVM (to {address})"));
     }
 
     #[test]
@@ -288,7 +352,8 @@ mod tests {
         fuzz::texts("sockets", |text| {
             let family = Family::of(text, text);
             let unix = text.lines().filter_map(of_unix).count();
-            assert!(family.sockets.len() + family.unsent.len() + unix <= 3 * text.lines().count());
+            let of_tcp = family.near.len() + family.listening.len();
+            assert!(family.sockets.len() + of_tcp + unix <= 4 * text.lines().count());
         });
     }
 }

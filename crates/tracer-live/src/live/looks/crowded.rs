@@ -1,0 +1,133 @@
+//! Sockets at which connections wait to be accepted, and what the threads do meanwhile that accept them.
+
+use std::collections::HashMap;
+
+use crate::{
+    event::StackId,
+    item::look::{Acceptor, CrowdedLook, Waits},
+    jvm::descriptor::listening::Crowded,
+    thread_dump::Thread,
+};
+
+/// Most sockets whose acceptors are kept.
+const MAX_SOCKETS: usize = 256;
+/// What names of threads have in them that accept connections: Tomcat's, Jetty's, XNIO's and others'.
+const ACCEPTS: &str = "accept";
+
+/// The threads that looks have seen waiting for a connection, by the socket.
+#[derive(Debug, Default)]
+pub(super) struct Acceptors(HashMap<String, u32>);
+
+/// A socket at which connections wait, and the thread that accepts there.
+#[derive(Debug)]
+pub(super) struct CrowdedNow {
+    socket: String,
+    at: Crowded,
+    acceptor: Option<u32>,
+}
+
+impl Acceptors {
+    /// Sockets with their acceptors, as far as threads have shown until now who these are.
+    pub(super) fn of_all(&mut self, crowded: Vec<(String, Crowded)>, threads: &[Thread]) -> Vec<CrowdedNow> {
+        for (socket, tid) in threads.iter().filter_map(|thread| Some((listens(thread)?, thread.tid))) {
+            if self.0.len() < MAX_SOCKETS || self.0.contains_key(socket) {
+                self.0.insert(socket.to_owned(), tid);
+            }
+        }
+        let known = |(socket, at): (String, Crowded)| {
+            let seen = self.0.get(&socket).copied().filter(|tid| threads.iter().any(|thread| thread.tid == *tid));
+            CrowdedNow { acceptor: seen.or_else(|| by_name(at, threads)), socket, at }
+        };
+        crowded.into_iter().map(known).collect()
+    }
+}
+
+/// The socket at which a thread waits for connections.
+fn listens(thread: &Thread) -> Option<&str> {
+    match &thread.waits {
+        Some(Waits::SystemCall { on: Some(on), .. }) if on.ends_with(", listening") => Some(on),
+        _ => None,
+    }
+}
+
+/// The one thread whose name says that it accepts connections, or the one of these that names the port.
+fn by_name(at: Crowded, threads: &[Thread]) -> Option<u32> {
+    let accepts = |thread: &&Thread| thread.name.to_ascii_lowercase().contains(ACCEPTS);
+    let port = at.address.port().to_string();
+    let all: Vec<&Thread> = threads.iter().filter(accepts).collect();
+    let of_port: Vec<&Thread> = all.iter().copied().filter(|thread| has_number(&thread.name, &port)).collect();
+    match (&of_port[..], &all[..]) {
+        ([thread], _) | ([], [thread]) => Some(thread.tid),
+        _ => None,
+    }
+}
+
+/// Whether a name has a number in it, and not as a part of a longer one.
+fn has_number(name: &str, number: &str) -> bool {
+    name.split(|letter: char| !letter.is_ascii_digit()).any(|part| part == number)
+}
+
+impl CrowdedNow {
+    pub(super) fn told(&self, threads: &[Thread], stack: &mut dyn FnMut(&Thread) -> StackId) -> CrowdedLook {
+        let thread = threads.iter().find(|thread| Some(thread.tid) == self.acceptor);
+        let acceptor = thread.map(|thread| Acceptor {
+            name: thread.name.clone(),
+            idle: listens(thread) == Some(&self.socket),
+            stack: (!thread.frames.is_empty()).then(|| stack(thread)),
+            waits: thread.waits.clone(),
+        });
+        let [waiting, most] = [self.at.waiting, self.at.most].map(u64::from);
+        CrowdedLook { socket: self.socket.clone(), waiting, most, acceptor }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thread(tid: u32, name: &str, on: Option<&str>) -> Thread {
+        let waits =
+            on.map(|on| Waits::SystemCall { call: "accept".to_owned(), on: Some(on.to_owned()), held_back: false });
+        Thread { tid, name: name.to_owned(), waits, ..Thread::default() }
+    }
+
+    fn crowded(port: u16) -> (String, Crowded) {
+        let address = std::net::SocketAddr::from(([0, 0, 0, 0], port));
+        (format!("TCP {address}, listening"), Crowded { address, waiting: 3, most: 50 })
+    }
+
+    fn acceptor(acceptors: &mut Acceptors, threads: &[Thread]) -> Option<Acceptor> {
+        let now = acceptors.of_all(vec![crowded(8080)], threads);
+        now.first()?.told(threads, &mut |_| StackId(1)).acceptor
+    }
+
+    #[test]
+    fn who_was_seen_to_accept_is_known_while_it_does_something_else() {
+        let socket = crowded(8080).0;
+        let mut acceptors = Acceptors::default();
+        let seen = |on| [thread(1, "http-acceptor", None), thread(2, "main", on)];
+        let named = |acceptor: Option<Acceptor>| acceptor.map(|acceptor| (acceptor.name, acceptor.idle));
+        let by_name = Some(("http-acceptor".to_owned(), false));
+        assert_eq!(named(acceptor(&mut acceptors, &seen(None))), by_name, "nobody was seen yet");
+        assert_eq!(named(acceptor(&mut acceptors, &seen(Some(&socket)))), Some(("main".to_owned(), true)));
+        assert_eq!(named(acceptor(&mut acceptors, &seen(None))), Some(("main".to_owned(), false)));
+        let gone = &seen(None)[..1];
+        assert_eq!(named(acceptor(&mut acceptors, gone)), by_name);
+    }
+
+    #[test]
+    fn a_name_tells_the_acceptor_where_it_is_the_only_one_or_has_the_port() {
+        let of = |names: &[&str]| {
+            let threads: Vec<Thread> = (1..).zip(names).map(|(tid, name)| thread(tid, name, None)).collect();
+            acceptor(&mut Acceptors::default(), &threads).map(|acceptor| acceptor.name)
+        };
+        assert_eq!(
+            of(&["http-nio-8080-Acceptor", "http-nio-8081-Acceptor"]).as_deref(),
+            Some("http-nio-8080-Acceptor")
+        );
+        assert_eq!(of(&["XNIO-1 Accept", "main"]).as_deref(), Some("XNIO-1 Accept"));
+        assert_eq!(of(&["acceptor-1", "acceptor-2"]), None);
+        assert_eq!(of(&["http-nio-18080-Acceptor", "http-nio-8081-Acceptor"]), None, "a part of another number");
+        assert_eq!(of(&["main"]), None);
+    }
+}
