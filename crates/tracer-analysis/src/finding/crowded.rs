@@ -55,7 +55,7 @@ pub(super) fn not_accepted(evidence: &Evidence<'_>) -> Option<Finding> {
 /// Who should accept, and what that does instead.
 fn who(row: &Row<'_>) -> String {
     let Some(acceptor) = row.known("acceptor") else {
-        return "no thread was seen to accept there".to_owned();
+        return "no thread is known to accept there".to_owned();
     };
     let place = row.known("site").map(|site| format!(" at {site}")).unwrap_or_default();
     let what = row.known("what").map(|what| format!(", waiting for {what}")).unwrap_or_default();
@@ -100,7 +100,7 @@ mod tests {
     fn where_no_more_may_wait_others_get_no_answer() {
         let (severity, title) = case([51, 50], [3, 1], "").said(not_accepted);
         assert_eq!(severity, Severity::Critical);
-        let expected = "51 connections wait to be accepted at TCP 0.0.0.0:8080, and no more may: no thread was seen to accept there";
+        let expected = "51 connections wait to be accepted at TCP 0.0.0.0:8080, and no more may: no thread is known to accept there";
         assert_eq!(title, expected);
     }
 

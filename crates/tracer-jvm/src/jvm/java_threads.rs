@@ -4,8 +4,10 @@
 //! one moment read twice, or know from events that nothing has happened since. Lists and lengths are bounded.
 
 mod coroutines;
+mod doors;
 mod executor;
 mod fork_join;
+mod held;
 mod layout;
 mod named_fields;
 mod names;
@@ -24,6 +26,7 @@ use std::{
 
 use self::layout::List;
 pub use self::{
+    doors::Door,
     executor::Executor,
     layout::Layout,
     names::{NamedThread, ThreadNames},

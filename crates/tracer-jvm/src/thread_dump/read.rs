@@ -9,6 +9,7 @@ use std::{
     time::{Instant, SystemTime},
 };
 
+pub use self::outside::CrowdedSocket;
 use self::waits::Known;
 use super::{
     Carried, Thread, ThreadDump, Unmounted, UnmountedGroup, deadlocks, queues, room::Room, unmounted::Grouping,

@@ -3,14 +3,13 @@
 //! The queue is found in fields: of the thread's own class, of its task, and of what a lambda or an inner class has caught. Fields of
 //! classes (static ones) are not looked at.
 
-use super::{executor::count, named_fields::NamedFields, reader::Reader};
-use crate::{
-    jvm::peek::Peek,
-    text::class_name::{is_of_jdk, without_address},
+use super::{
+    executor::count,
+    held::{Held, each},
+    named_fields::NamedFields,
+    reader::Reader,
 };
-
-/// Most objects that are looked through for one thread.
-const MAX_HOLDERS: usize = 8;
+use crate::{jvm::peek::Peek, text::class_name::without_address};
 
 /// A queue at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,27 +25,16 @@ pub struct OwnQueue {
 impl OwnQueue {
     /// The fullest of the queues that a thread, or its task, has in a field; none where there is no such field.
     pub(super) fn of<P: Peek>(fields: &NamedFields, reader: &Reader<'_, P>, thread: u64) -> Option<Self> {
-        let held = reader.platform(thread)?;
-        let task = fields.reference(reader, held, if held == thread { "target" } else { "task" });
-        let mut holders: Vec<(u64, bool)> = [Some(thread), task].into_iter().flatten().map(|of| (of, true)).collect();
         let mut fullest: Option<Self> = None;
-        let mut at = 0;
-        while let Some((holder, is_outer)) = holders.get(at).copied() {
-            at += 1;
-            let klass = reader.klass(holder)?;
-            for (field, offset) in fields.references(reader, klass).iter() {
-                let Some(value) = reader.reference(holder.wrapping_add(*offset)) else { continue };
-                let Some((class, _)) = reader.klass(value).and_then(|klass| reader.class(klass)) else { continue };
-                if let Some(queued) = count(fields, reader, value) {
-                    if fullest.as_ref().is_none_or(|known| known.queued < queued) {
-                        let field = if field.contains(LAMBDA) { class } else { field.clone() };
-                        fullest = Some(Self { address: value, field, queued });
-                    }
-                } else if is_outer && !is_of_jdk(&class) && !class.ends_with("[]") && holders.len() < MAX_HOLDERS {
-                    holders.push((value, false));
-                }
+        each(fields, reader, thread, &mut |Held { object, class, field, .. }| {
+            let queued = count(fields, reader, object);
+            let known = fullest.as_ref().map(|known| known.queued);
+            if let Some(queued) = queued.filter(|queued| known.is_none_or(|known| known < *queued)) {
+                let field = if field.contains(LAMBDA) { class } else { field };
+                fullest = Some(Self { address: object, field: field.to_owned(), queued });
             }
-        }
+            queued.is_some()
+        });
         fullest
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{
     JavaThread, Layout,
+    doors::{Door, doors},
     executor::Executor,
     named_fields::{MAX_DEPTH, NamedFields},
     own_queue::OwnQueue,
@@ -120,6 +121,14 @@ impl ThreadObjects {
         let near = Pages::small(&self.memory);
         let reader = self.reader(&near);
         OwnQueue::of(self.fields.as_ref()?, &reader, reader.thread_object(thread.address)?)
+    }
+
+    /// The sockets that listen, of a thread.
+    pub fn doors_of(&self, thread: &JavaThread) -> Vec<Door> {
+        let near = Pages::small(&self.memory);
+        let reader = self.reader(&near);
+        let doors = |fields| Some(doors(fields, &reader, reader.thread_object(thread.address)?));
+        self.fields.as_ref().and_then(doors).unwrap_or_default()
     }
 
     /// Address of its thread object now.

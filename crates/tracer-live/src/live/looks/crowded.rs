@@ -6,7 +6,7 @@ use crate::{
     event::StackId,
     item::look::{Acceptor, CrowdedLook, Waits},
     jvm::descriptor::listening::Crowded,
-    thread_dump::Thread,
+    thread_dump::{CrowdedSocket, Thread},
 };
 
 /// Most sockets whose acceptors are kept.
@@ -28,15 +28,16 @@ pub(super) struct CrowdedNow {
 
 impl Acceptors {
     /// Sockets with their acceptors, as far as threads have shown until now who these are.
-    pub(super) fn of_all(&mut self, crowded: Vec<(String, Crowded)>, threads: &[Thread]) -> Vec<CrowdedNow> {
+    pub(super) fn of_all(&mut self, crowded: Vec<CrowdedSocket>, threads: &[Thread]) -> Vec<CrowdedNow> {
         for (socket, tid) in threads.iter().filter_map(|thread| Some((listens(thread)?, thread.tid))) {
             if self.0.len() < MAX_SOCKETS || self.0.contains_key(socket) {
                 self.0.insert(socket.to_owned(), tid);
             }
         }
-        let known = |(socket, at): (String, Crowded)| {
+        let known = |CrowdedSocket { name: socket, at, held_by }| {
             let seen = self.0.get(&socket).copied().filter(|tid| threads.iter().any(|thread| thread.tid == *tid));
-            CrowdedNow { acceptor: seen.or_else(|| by_name(at, threads)), socket, at }
+            let only = || if let [tid] = held_by[..] { Some(tid) } else { None };
+            CrowdedNow { acceptor: seen.or_else(only).or_else(|| by_name(at, threads)), socket, at }
         };
         crowded.into_iter().map(known).collect()
     }
@@ -91,9 +92,10 @@ mod tests {
         Thread { tid, name: name.to_owned(), waits, ..Thread::default() }
     }
 
-    fn crowded(port: u16) -> (String, Crowded) {
+    fn crowded(port: u16) -> CrowdedSocket {
         let address = std::net::SocketAddr::from(([0, 0, 0, 0], port));
-        (format!("TCP {address}, listening"), Crowded { address, waiting: 3, most: 50 })
+        let at = Crowded { address, waiting: 3, most: 50 };
+        CrowdedSocket { name: format!("TCP {address}, listening"), at, held_by: Vec::new() }
     }
 
     fn acceptor(acceptors: &mut Acceptors, threads: &[Thread]) -> Option<Acceptor> {
@@ -103,7 +105,7 @@ mod tests {
 
     #[test]
     fn who_was_seen_to_accept_is_known_while_it_does_something_else() {
-        let socket = crowded(8080).0;
+        let socket = crowded(8080).name;
         let mut acceptors = Acceptors::default();
         let seen = |on| [thread(1, "http-acceptor", None), thread(2, "main", on)];
         let named = |acceptor: Option<Acceptor>| acceptor.map(|acceptor| (acceptor.name, acceptor.idle));
@@ -113,6 +115,16 @@ mod tests {
         assert_eq!(named(acceptor(&mut acceptors, &seen(None))), Some(("main".to_owned(), false)));
         let gone = &seen(None)[..1];
         assert_eq!(named(acceptor(&mut acceptors, gone)), by_name);
+    }
+
+    #[test]
+    fn the_only_thread_that_has_the_socket_accepts_there() {
+        let threads = [thread(1, "http-acceptor", None), thread(2, "main", None), thread(3, "clerk", None)];
+        let of = |held_by: &[u32]| {
+            let socket = CrowdedSocket { held_by: held_by.to_vec(), ..crowded(8080) };
+            Acceptors::default().of_all(vec![socket], &threads).first().and_then(|now| now.acceptor)
+        };
+        assert_eq!([of(&[3]), of(&[2, 3]), of(&[])], [Some(3), Some(1), Some(1)]);
     }
 
     #[test]

@@ -61,9 +61,11 @@ pub(super) fn executors(
         let first = members.first()?;
         let (idle, busy): (Vec<&Thread>, Vec<&Thread>) = members.iter().partition(|thread| is_idle(thread));
         let mut alike = HashMap::<_, Vec<&Thread>>::new();
-        for thread in busy.into_iter().filter(|thread| !thread.frames.is_empty()) {
+        for thread in busy.iter().copied().filter(|thread| !thread.frames.is_empty()) {
             alike.entry(place(thread)).or_default().push(thread);
         }
+        // Those that may not begin are none of it, as long as that is so.
+        let idle = if first.executor?.may_begin { idle.len() } else { 0 };
         let most = alike.into_values().max_by_key(Vec::len);
         let waits = most.as_ref().and_then(|most| most.first()?.waits.clone());
         let here = || members.iter().filter_map(|thread| thread.executor).map(|executor| executor.completed_here);
@@ -72,8 +74,8 @@ pub(super) fn executors(
         Some(ExecutorLook {
             completed,
             name: first.name.clone(),
-            threads: members.len() as u64,
-            idle: if first.executor?.may_begin { idle.len() as u64 } else { 0 },
+            threads: (idle + busy.len()) as u64,
+            idle: idle as u64,
             queued: first.executor?.queued,
             ran: members.iter().filter(|thread| since.has_run(thread.tid)).count() as u64,
             busy: most.and_then(|most| Some((stack(most.first()?), most.len() as u64))),
@@ -86,12 +88,32 @@ pub(super) fn executors(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stack::{Frame, Kind};
+    use crate::{
+        jvm::java_threads::Executor,
+        stack::{Frame, Kind},
+    };
 
     fn thread(methods: &[&str]) -> Thread {
         let frame =
             |method: &&str| StackFrame { frame: Frame::named(Kind::Compiled, (*method).to_owned()), native: false };
         Thread { frames: methods.iter().map(frame).collect(), ..Thread::default() }
+    }
+
+    /// As where all permits of Kotlin's scheduler for tasks that compute are taken.
+    #[test]
+    fn threads_that_may_not_begin_are_none_of_the_executor() {
+        let worker = |tid: u32, may_begin: bool, methods: &[&str]| Thread {
+            tid,
+            executor: Some(Executor { address: 1, queued: 9, may_begin, completed: None, completed_here: 0 }),
+            ..thread(methods)
+        };
+        let told = |may_begin| {
+            let threads =
+                [worker(1, may_begin, &["a.B.c", COROUTINE, COROUTINES]), worker(2, may_begin, &[COROUTINES])];
+            let looks = executors(&threads, &Since::default(), &mut |_| StackId(1));
+            looks.iter().map(|look| (look.threads, look.idle)).collect::<Vec<_>>()
+        };
+        assert_eq!((told(true), told(false)), (vec![(2, 1)], vec![(1, 0)]));
     }
 
     #[test]

@@ -1,0 +1,143 @@
+//! Sockets that listen, of a thread that has them in a field, or whose task does: it is the one that accepts there, whatever it does just now.
+
+use super::{
+    held::{Held, each},
+    named_fields::{MAX_DEPTH, NamedFields},
+    reader::Reader,
+};
+use crate::jvm::peek::Peek;
+
+/// Most sockets of a thread.
+const MAX_DOORS: usize = 64;
+
+/// A socket that listens, of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Door {
+    /// Its port.
+    pub port: u16,
+    /// Whether the thread, or its task, has it itself, and not through an object that others may have as well.
+    pub is_own: bool,
+}
+
+/// The sockets of a thread.
+pub(super) fn doors<P: Peek>(fields: &NamedFields, reader: &Reader<'_, P>, thread: u64) -> Vec<Door> {
+    let mut doors = Vec::new();
+    each(fields, reader, thread, &mut |Held { object, is_own, .. }| {
+        let door = port(fields, reader, object).map(|port| Door { port, is_own });
+        if doors.len() < MAX_DOORS {
+            doors.extend(door);
+        }
+        door.is_some()
+    });
+    doors
+}
+
+/// The port of a socket that listens, of either kind that the JDK has.
+fn port<P: Peek>(fields: &NamedFields, reader: &Reader<'_, P>, object: u64) -> Option<u16> {
+    let classes = reader.classes(object, MAX_DEPTH);
+    let is_a = |name: &str| classes.iter().any(|class| class == name);
+    let (holder, field) = if is_a("java.net.ServerSocket") {
+        (fields.reference(reader, object, "impl")?, "localport")
+    } else if is_a("sun.nio.ch.ServerSocketChannelImpl") {
+        (fields.reference(reader, fields.reference(reader, object, "localAddress")?, "holder")?, "port")
+    } else {
+        return None;
+    };
+    // A socket that is not bound has none.
+    u16::try_from(fields.int(reader, holder, field)?).ok().filter(|port| *port > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{
+            named_fields::of_objects,
+            reader::Classes,
+            virtual_threads::tests::{METADATA, PLACES},
+        },
+        *,
+    };
+    use crate::{
+        fuzz::{self, Metered},
+        jvm::peek::copy::Copy,
+    };
+
+    /// `Klass*`s: of a thread, its holder, a task, an object of the program, both kinds of sockets, and what these lead to.
+    const THREAD: u64 = 0x5000;
+    const HOLDER: u64 = 0x5100;
+    const TASK: u64 = 0x5200;
+    const ENDPOINT: u64 = 0x5300;
+    const SOCKET: u64 = 0x5400;
+    const CHANNEL: u64 = 0x5500;
+    const IMPL: u64 = 0x5600;
+    const ADDRESS: u64 = 0x5700;
+    const PORT: u64 = 0x5800;
+    const NAMES: [(u64, &str); 9] = [
+        (THREAD, "com.shop.Clerk"),
+        (HOLDER, "java.lang.Thread$FieldHolder"),
+        (TASK, "com.shop.Acceptor"),
+        (ENDPOINT, "com.shop.Endpoint"),
+        (SOCKET, "java.net.ServerSocket"),
+        (CHANNEL, "sun.nio.ch.ServerSocketChannelImpl"),
+        (IMPL, "sun.nio.ch.NioSocketImpl"),
+        (ADDRESS, "java.net.InetSocketAddress"),
+        (PORT, "java.net.InetSocketAddress$InetSocketAddressHolder"),
+    ];
+    /// The one field of each object.
+    const FIELD: u64 = 0x10;
+    const OBJECTS: u64 = 0x10_0000;
+
+    fn at(number: u64) -> u64 {
+        OBJECTS + number * 0x80
+    }
+
+    /// A thread with a socket, whose task has an endpoint with a channel.
+    fn memory() -> Copy {
+        let mut copy = Copy::default();
+        // Which object each one's field leads to; the last but one and the last are numbers.
+        let leads = [4, 2, 3, 5, 6, 7, 8080, 8, 9090];
+        for ((number, (klass, _)), to) in (0..).zip(NAMES).zip(leads) {
+            copy.write(at(number), &[0; 0x80]);
+            copy.write_u32(at(number) + 8, u32::try_from(klass).unwrap());
+            let word = if to < 9 { at(to) } else { to };
+            copy.write_u32(at(number) + FIELD, u32::try_from(word).unwrap());
+        }
+        copy.write_u32(at(0) + PLACES.holder.unwrap(), u32::try_from(at(1)).unwrap());
+        copy
+    }
+
+    fn found(memory: &impl Peek) -> Vec<(u16, bool)> {
+        let known = [
+            of_objects(HOLDER, "task", true, FIELD),
+            of_objects(SOCKET, "impl", true, FIELD),
+            of_objects(IMPL, "localport", false, FIELD),
+            of_objects(CHANNEL, "localAddress", true, FIELD),
+            of_objects(ADDRESS, "holder", true, FIELD),
+            of_objects(PORT, "port", false, FIELD),
+        ];
+        let references =
+            [(THREAD, "Clerk.door", FIELD), (TASK, "Acceptor.endpoint", FIELD), (ENDPOINT, "Endpoint.channel", FIELD)];
+        let fields = NamedFields::with(known.to_vec()).with_references(&references);
+        let classes = Classes::with(&NAMES);
+        let reader = Reader { memory, metadata: &METADATA, places: &PLACES, classes: &classes };
+        doors(&fields, &reader, at(0)).into_iter().map(|door| (door.port, door.is_own)).collect()
+    }
+
+    #[test]
+    fn sockets_are_found_in_a_threads_fields_and_in_those_of_its_task() {
+        assert_eq!(found(&memory()), [(8080, true), (9090, false)]);
+        let mut unbound = memory();
+        unbound.write_u32(at(6) + FIELD, 0);
+        assert_eq!(found(&unbound), [(9090, false)]);
+    }
+
+    #[test]
+    fn fuzz_doors() {
+        let sound = memory();
+        fuzz::each("doors", 1 << 20, |dice| {
+            let mut copy = sound.clone();
+            fuzz::damage(dice, &mut copy);
+            let _: Vec<(u16, bool)> = found(&Metered::new(copy, 1 << 20));
+        });
+    }
+}
