@@ -57,9 +57,7 @@ fn who(row: &Row<'_>) -> String {
     let Some(acceptor) = row.known("acceptor") else {
         return "no thread is known to accept there".to_owned();
     };
-    let place = row.known("site").map(|site| format!(" at {site}")).unwrap_or_default();
-    let what = row.known("what").map(|what| format!(", waiting for {what}")).unwrap_or_default();
-    format!("`{acceptor}`, which accepts there, is busy{place}{what}")
+    format!("`{acceptor}`, which accepts there, is busy{}", row.doing())
 }
 
 #[cfg(test)]

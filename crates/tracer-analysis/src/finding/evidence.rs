@@ -172,6 +172,16 @@ impl<'a> Row<'a> {
         Some(self.text(column)).filter(|text| !text.starts_with('<'))
     }
 
+    /// ` at com.shop.Cart.add:12, waiting for a lock`, as far as it is known.
+    pub fn doing(&self) -> String {
+        self.known("site").map(|site| format!(" at {site}")).unwrap_or_default() + &self.waiting_for()
+    }
+
+    /// `, waiting for a lock`, where that is known.
+    pub fn waiting_for(&self) -> String {
+        self.known("what").map(|what| format!(", waiting for {what}")).unwrap_or_default()
+    }
+
     /// The number in a column.
     pub fn number(&self, column: &str) -> Option<f64> {
         match self.cell(column)? {

@@ -83,7 +83,7 @@ pub(super) fn backlog(evidence: &Evidence<'_>) -> Option<Finding> {
     } else {
         String::new()
     };
-    let what = row.known("what").map(|what| format!(", waiting for {what}")).unwrap_or_default();
+    let what = row.waiting_for();
     Some(Finding {
         id: "executor-backlog",
         severity: if grows || queued >= threads as f64 { Severity::Warning } else { Severity::Info },

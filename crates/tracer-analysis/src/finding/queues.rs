@@ -83,9 +83,7 @@ fn who(row: &Row<'_>) -> String {
     } else {
         format!("{} threads as `{names}` are", format::count(threads))
     };
-    let place = row.known("site").map(|site| format!(" at {site}")).unwrap_or_default();
-    let what = row.known("what").map(|what| format!(", waiting for {what}")).unwrap_or_default();
-    format!("{who} busy{place}{what}")
+    format!("{who} busy{}", row.doing())
 }
 
 fn finding(Kind { id, severity }: Kind, title: String, row: &Row<'_>) -> Finding {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     super::{site, table::column},
-    reason::reason,
+    reason::doing,
 };
 use crate::{
     item::look::{Acceptor, CrowdedLook, ThreadLook},
@@ -56,8 +56,7 @@ impl Seen {
     fn accepts(&mut self, acceptor: &Acceptor, stacks: &Stacks) {
         self.acceptor = Some(acceptor.name.clone());
         if let Some(stack) = acceptor.stack {
-            let what = reason(acceptor.waits.as_ref(), stacks, stack).map(|(_, what)| what);
-            self.place = Some((site::label(stacks, stack), what.filter(|what| !what.is_empty())));
+            self.place = Some(doing(stacks, stack, acceptor.waits.as_ref()));
             self.callers = site::callers(stacks, stack);
         }
     }

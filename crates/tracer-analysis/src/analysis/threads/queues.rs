@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use super::{
     super::{pattern::last_number, site, table::column},
-    reason::reason,
+    reason::doing,
 };
 use crate::{
-    event::StackId,
-    item::look::{BusyThread, QueueLook, ThreadLook, Waits},
+    item::look::{BusyThread, QueueLook, ThreadLook},
     report::{Cell, Shape, Table, Unit},
     stack::Stacks,
 };
@@ -37,12 +36,6 @@ struct Seen {
     callers: Option<String>,
     /// The same of all that were busy then, with their names, where they were at several places.
     places: Option<String>,
-}
-
-/// What a thread does, and waits for.
-fn doing(stacks: &Stacks, stack: StackId, waits: Option<&Waits>) -> (String, Option<String>) {
-    let what = reason(waits, stacks, stack).map(|(_, what)| what);
-    (site::label(stacks, stack), what.filter(|what| !what.is_empty()))
 }
 
 impl Seen {
@@ -128,6 +121,7 @@ impl Queues {
 #[cfg(test)]
 mod tests {
     use super::{super::super::testing::Play, *};
+    use crate::event::StackId;
 
     #[test]
     fn a_queue_that_grows_while_its_thread_is_busy_is_counted_with_its_place() {

@@ -177,6 +177,12 @@ impl Kind {
     }
 }
 
+/// What a thread does, and what it waits for where that has a name.
+pub(super) fn doing(stacks: &Stacks, stack: StackId, waits: Option<&Waits>) -> (String, Option<String>) {
+    let what = reason(waits, stacks, stack).map(|(_, what)| what);
+    (site::label(stacks, stack), what.filter(|what| !what.is_empty()))
+}
+
 /// Why a thread with this stack waits, and what for; none where it is not known to wait.
 pub(super) fn reason(waits: Option<&Waits>, stacks: &Stacks, stack: StackId) -> Option<(Kind, String)> {
     let frames = || stacks.frames_of(stack).filter(|frame| frame.kind.is_java());
