@@ -3,7 +3,7 @@
 use std::array;
 
 /// Neighbours depend on each other, so a line is drawn through so many blocks, each of which is one value. Tables fill and are emptied
-/// in rounds of 150 s, and a block has to be longer than a round: three minutes, of the half hour that an hour leaves.
+/// in rounds of 150 s, and a block has to be longer than a round: at least three minutes, of the half hour that an hour leaves.
 const BLOCKS: usize = 10;
 /// Student's t for 95 % and 8 degrees of freedom, which the line through 10 points leaves.
 const T: f64 = 2.306;
@@ -62,6 +62,11 @@ impl Slope {
         let off: f64 = blocks.iter().map(|point| (point.1 - y - slope * (point.0 - x)).powi(2)).sum();
         let error = (off / (BLOCKS as f64 - 2.0) / spread).sqrt();
         Some(Self { blocks: blocks.map(|(_, value)| value), low: slope - T * error, high: slope + T * error })
+    }
+
+    /// The value that the blocks have on average.
+    pub(super) fn level(self) -> f64 {
+        self.blocks.iter().sum::<f64>() / BLOCKS as f64
     }
 
     pub(super) fn verdict(self, bound: f64) -> Verdict {
