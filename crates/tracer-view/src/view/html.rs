@@ -126,9 +126,10 @@ fn end(graphs: flame::Graphs, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "</main>\n<script nonce=\"{SCRIPT_NONCE}\">\n/*\n{}*/\n{}", axis::LIBRARY_LICENCE, axis::LIBRARY)?;
     writeln!(
         out,
-        "{PAGE_SCRIPT}{}{}{}{TABLES_SCRIPT}{RANGES_SCRIPT}{FOLDED_SCRIPT}</script>",
+        "{PAGE_SCRIPT}{}{}{}{}{TABLES_SCRIPT}{RANGES_SCRIPT}{FOLDED_SCRIPT}</script>",
         axis::SCRIPT,
         flame::HEAT_SCRIPT,
+        flame::TREE_SCRIPT,
         flame::SCRIPT
     )?;
     graphs.end(out)?;

@@ -6,6 +6,7 @@
 //! a field, it is a text that is absent, or a duration of the smallest number, which they show as not known.
 
 mod events;
+mod shared;
 
 pub(super) use self::events::EVENTS;
 

@@ -1,7 +1,7 @@
 //! A profile in the page: a flame graph that can be searched, zoomed and turned over.
 //!
-//! What is drawn travels as JSON in a script element that no browser runs; `flame.js` draws it on a canvas and writes names
-//! only as text. The first graph's data stands beside it; that of the others comes after the scripts, which so begin before
+//! What is drawn travels as JSON in a script element that no browser runs; `flame_tree.js` reads it, and `flame.js` draws it on a canvas and writes
+//! names only as text. The first graph's data stands beside it; that of the others comes after the scripts, which so begin before
 //! a browser has read all of it. Stacks are sorted, and each says how much of the one before it keeps, so that 100,000 of them stay small
 //! and the tree is built in one pass. Where steps of time are shorter than a second, `heat.js` draws them above the graph.
 
@@ -22,6 +22,7 @@ use crate::{
 /// What the page's style and script gain from this file.
 pub(super) const STYLE: &str = include_str!("flame.css");
 pub(super) const HEAT_SCRIPT: &str = include_str!("heat.js");
+pub(super) const TREE_SCRIPT: &str = include_str!("flame_tree.js");
 pub(super) const SCRIPT: &str = include_str!("flame.js");
 
 /// Columns and rows of the text below the graph.

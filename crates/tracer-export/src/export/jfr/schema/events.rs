@@ -1,54 +1,12 @@
 //! The types of events, in the order of their numbers.
 
-use super::{EventType, Field, Part, Type, Unit};
-
-const APPLICATION: &[&str] = &["Java Application"];
-const COLLECTOR: &[&str] = &["Java Virtual Machine", "GC", "Collector"];
-const PHASES: &[&str] = &["Java Virtual Machine", "GC", "Phases"];
-const RUNTIME: &[&str] = &["Java Virtual Machine", "Runtime"];
-const SAFEPOINT: &[&str] = &["Java Virtual Machine", "Runtime", "Safepoint"];
-const CLASSES: &[&str] = &["Java Virtual Machine", "Class Loading"];
-const RECORDER: &[&str] = &["Flight Recorder"];
-const JTRACE: &[&str] = &["jtrace"];
-const REPORT: &[&str] = &["jtrace", "Report"];
-
-const MONITOR_CLASS: Field = Field::new("monitorClass", "Monitor Class", Type::Class);
-const MONITOR: Field = Field::number("address", "Monitor Address", Unit::Address);
-const GC_ID: Field = Field::new("gcId", "GC Identifier", Type::Int);
-const SAFEPOINT_ID: Field = Field::new("safepointId", "Safepoint Identifier", Type::Long);
-const OPERATION: Field = Field::new("operation", "Operation", Type::VmOperation);
-const THROWN: [Field; 2] =
-    [Field::new("message", "Message", Type::Text), Field::new("thrownClass", "Class", Type::Class)];
-const PHASE: [Field; 2] = [GC_ID, Field::new("name", "Name", Type::Text)];
-const METHOD: Field = Field::new("method", "Method", Type::Method);
-const FUNCTION: [Field; 2] =
-    [Field::new("function", "JNI Function", Type::Symbol), Field::new("caller", "Caller", Type::Symbol)];
-
-/// An event of a moment, without a thread.
-const fn event(
-    of: Type,
-    name: &'static str,
-    label: &'static str,
-    category: &'static [&'static str],
-    fields: &'static [Field],
-) -> EventType {
-    EventType { of, name, label, category, lasts: false, thread: false, stack: None, fields }
-}
-
-impl EventType {
-    const fn lasting(self) -> Self {
-        Self { lasts: true, ..self }
-    }
-
-    const fn on_thread(self) -> Self {
-        Self { thread: true, ..self }
-    }
-
-    /// With a thread and a stack.
-    const fn at(self, part: Part) -> Self {
-        Self { thread: true, stack: Some(part), ..self }
-    }
-}
+use super::{
+    EventType, Field, Part, Type, Unit,
+    shared::{
+        APPLICATION, CLASSES, COLLECTOR, FUNCTION, GC_ID, JTRACE, METHOD, MONITOR, MONITOR_CLASS, OPERATION, PHASE,
+        PHASES, RECORDER, REPORT, RUNTIME, SAFEPOINT, SAFEPOINT_ID, THROWN, event,
+    },
+};
 
 /// All of them.
 pub(in crate::export::jfr) const EVENTS: &[EventType] = &[
