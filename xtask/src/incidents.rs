@@ -3,8 +3,8 @@
 //! and the real ones that `jtrace bench` has from packages.
 
 mod flight;
+mod group;
 mod program;
-mod slow_disk;
 mod subject;
 mod tally;
 mod trial;

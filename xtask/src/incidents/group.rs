@@ -1,7 +1,8 @@
-//! A slow disk for one program: what it forces to the disk, or writes through, takes its turn among few writes a second. The disks of
-//! machines differ by a factor of hundred, and no incident with one would be there on all of them.
+//! A control group for one program: a disk that is slow, or a limit of memory or of threads.
 //!
-//! The kernel's throttling does that (`blkio.throttle.write_iops_device`, cgroup v1). Where it cannot be had, the disk is as it is.
+//! On a slow disk what the program forces to it, or writes through, takes its turn among few writes a second. The disks of machines differ by
+//! a factor of hundred, and no incident with one would be there on all of them. The kernel's throttling does that
+//! (`blkio.throttle.write_iops_device`, cgroup v1). Where it cannot be had, the disk is as it is.
 
 use std::{
     fs,
@@ -11,31 +12,58 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
 use crate::process;
 
 /// Where control groups of disks are, with version 1.
-const GROUPS: &str = "/sys/fs/cgroup/blkio";
+const DISKS: &str = "/sys/fs/cgroup/blkio";
+/// Where those of memory and of threads are, with version 1 and 2, and what says how much they may use.
+const MEMORY: [(&str, &str); 2] =
+    [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")];
+const THREADS: [(&str, &str); 2] = [("/sys/fs/cgroup/pids", "pids.max"), ("/sys/fs/cgroup", "pids.max")];
 const WRITES_PER_S: u32 = 40;
 /// A group can go when the last of its processes has gone, which the kernel takes a moment for.
 const ATTEMPTS: u32 = 100;
 
-/// A control group with few writes, until it is dropped.
-pub(super) struct SlowDisk(PathBuf);
+/// A control group, until it is dropped.
+pub(super) struct Group(PathBuf);
 
-impl SlowDisk {
-    /// Makes one for the disk of a folder; none where this machine has no such groups.
-    pub(super) fn of(folder: &Path) -> Result<Option<Self>> {
-        let name = folder.file_name().context("a folder has a name")?.to_string_lossy();
-        let group = Path::new(GROUPS).join(format!("jtrace-incidents{name}"));
-        if fs::create_dir(&group).is_err() {
-            return Ok(None);
-        }
-        let disk = Self(group);
+impl Group {
+    /// One with few writes to the disk of a folder; none where this machine has no such groups.
+    pub(super) fn with_slow_disk(folder: &Path) -> Result<Option<Self>> {
+        let Some(group) = Self::below(Path::new(DISKS), folder)? else { return Ok(None) };
         let rule = format!("{} {WRITES_PER_S}", device_of(folder)?);
-        fs::write(disk.0.join("blkio.throttle.write_iops_device"), rule).context("the disk cannot be slowed down")?;
-        Ok(Some(disk))
+        fs::write(group.0.join("blkio.throttle.write_iops_device"), rule).context("the disk cannot be slowed down")?;
+        Ok(Some(group))
+    }
+
+    /// One that may use so much memory.
+    pub(super) fn with_memory(folder: &Path, limit: &str) -> Result<Self> {
+        Self::limited(&MEMORY, folder, limit)
+    }
+
+    /// One that may have so many threads.
+    pub(super) fn with_threads(folder: &Path, limit: &str) -> Result<Self> {
+        Self::limited(&THREADS, folder, limit)
+    }
+
+    fn limited(places: &[(&str, &str)], folder: &Path, limit: &str) -> Result<Self> {
+        for (groups, file) in places {
+            if let Some(group) = Self::below(Path::new(groups), folder)?
+                && fs::write(group.0.join(file), limit).is_ok()
+            {
+                return Ok(group);
+            }
+        }
+        bail!("this machine has no control groups with such a limit")
+    }
+
+    /// A group for the program of a folder; none where none can be made.
+    fn below(groups: &Path, folder: &Path) -> Result<Option<Self>> {
+        let name = folder.file_name().context("a folder has a name")?.to_string_lossy();
+        let group = groups.join(format!("jtrace-incidents{name}"));
+        Ok(fs::create_dir(&group).is_ok().then_some(Self(group)))
     }
 
     /// The command as one that is started in the group.
@@ -47,7 +75,7 @@ impl SlowDisk {
     }
 }
 
-impl Drop for SlowDisk {
+impl Drop for Group {
     fn drop(&mut self) {
         for _ in 0..ATTEMPTS {
             if fs::remove_dir(&self.0).is_ok() {

@@ -68,6 +68,10 @@ pub(crate) struct Program {
     pub(crate) is_busy: bool,
     /// Whether its writes wait for the disk, however fast that is on this machine.
     pub(crate) has_slow_disk: bool,
+    /// How much memory its control group may use, as `200M`.
+    pub(crate) memory: Option<String>,
+    /// How many threads that may have.
+    pub(crate) threads: Option<String>,
     /// Whether it is one that others wrote, from a package.
     pub(crate) is_real: bool,
     needs: Option<u32>,
@@ -94,6 +98,8 @@ impl Program {
                 "flags" => program.flags = value.split_whitespace().map(str::to_owned).collect(),
                 "needs" => program.needs = Some(value.parse()?),
                 "until" => program.until = Some(value.parse()?),
+                "memory" => program.memory = Some(value.to_owned()),
+                "threads" => program.threads = Some(value.to_owned()),
                 "disk" => program.has_slow_disk = value == "slow",
                 "load" => program.is_busy = value == "cpu",
                 "jfr" => {

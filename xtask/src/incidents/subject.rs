@@ -9,7 +9,7 @@ use ::tests::{
 };
 use anyhow::{Context as _, Result, ensure};
 
-use super::{classes, program::Program, slow_disk::SlowDisk, trial::PATIENCE};
+use super::{classes, group::Group, program::Program, trial::PATIENCE};
 use crate::dist;
 
 /// The real programs, by the names that `jtrace bench` has for them. Nothing is wrong with any of them.
@@ -28,7 +28,7 @@ pub(super) struct Subject {
     process: Process,
     jvm: u32,
     is_real: bool,
-    _disk: Option<SlowDisk>,
+    _group: Option<Group>,
 }
 
 impl Subject {
@@ -40,13 +40,18 @@ impl Subject {
     fn planted(program: &Program, jdk: &Jdk, folder: &Path) -> Result<Self> {
         let mut java = Command::new(jdk.java());
         java.args(&program.flags).arg("-cp").arg(classes()).arg(&program.main);
-        let disk = if program.has_slow_disk { SlowDisk::of(folder)? } else { None };
-        if let Some(disk) = &disk {
-            java = disk.around(&java);
+        let group = match (&program.memory, &program.threads) {
+            (Some(limit), _) => Some(Group::with_memory(folder, limit)?),
+            (None, Some(limit)) => Some(Group::with_threads(folder, limit)?),
+            (None, None) if program.has_slow_disk => Group::with_slow_disk(folder)?,
+            (None, None) => None,
+        };
+        if let Some(group) = &group {
+            java = group.around(&java);
         }
         let process = Process::spawn(java.current_dir(folder))?;
         process.stdout.wait_for_line("READY", 0, PATIENCE).with_context(|| process.stderr.text())?;
-        Ok(Self { jvm: process.pid(), process, is_real: false, _disk: disk })
+        Ok(Self { jvm: process.pid(), process, is_real: false, _group: group })
     }
 
     fn real(program: &Program, jdk: &Jdk, folder: &Path) -> Result<Self> {
@@ -59,7 +64,7 @@ impl Subject {
             ensure!(process.is_running(), "{}", process.transcript());
             Ok(below(process.pid()).into_iter().find(|pid| has_worked(*pid)))
         })?;
-        Ok(Self { process, jvm, is_real: true, _disk: None })
+        Ok(Self { process, jvm, is_real: true, _group: None })
     }
 
     pub(super) const fn jvm(&self) -> u32 {
