@@ -337,6 +337,11 @@ impl Counts {
         line.split_whitespace().skip(1).map(count).collect::<Result<_>>().map(Self)
     }
 
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.0.iter().map(|(key, count)| (key.as_str(), *count))
+    }
+
     /// A count by its key.
     ///
     /// # Errors

@@ -159,7 +159,16 @@ impl Report {
 
     /// The ids of the findings, worst first.
     pub fn findings(&self) -> Vec<&str> {
-        self.0["findings"].as_array().into_iter().flatten().filter_map(|finding| finding["id"].as_str()).collect()
+        self.of_findings("id")
+    }
+
+    /// What its findings say, in their order.
+    pub fn titles(&self) -> Vec<&str> {
+        self.of_findings("title")
+    }
+
+    fn of_findings(&self, key: &str) -> Vec<&str> {
+        self.0["findings"].as_array().into_iter().flatten().filter_map(|finding| finding[key].as_str()).collect()
     }
 }
 

@@ -96,6 +96,16 @@ mod inside;
 mod outside;
 // Queues that threads have in fields are found and counted.
 mod own_queues;
+// Collections in fields are counted from outside.
+mod collections;
+// What a network loses is told.
+mod network;
+// File systems that are full are told.
+mod disk_full;
+// Errors that say that the heap is full are counted.
+mod out_of_memory;
+// What a container may use of memory, and whom the kernel kills for it.
+mod memory_limit;
 // Connections that nobody accepts are counted, in a container as well.
 mod not_accepted;
 // Requests are counted by who serves and who makes them.

@@ -12,7 +12,7 @@ use tests::{
 };
 
 /// Switches the interface to itself on that every network namespace has, and becomes another program.
-const ALONE: &str = "import fcntl, os, socket, struct, sys\n\
+pub(crate) const ALONE: &str = "import fcntl, os, socket, struct, sys\n\
                      fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sh22x', b'lo', 1))\n\
                      os.execvp(sys.argv[1], sys.argv[1:])";
 

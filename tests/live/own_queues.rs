@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use serde_json::Value;
 use tests::{
     jdk, jtrace,
@@ -38,6 +38,31 @@ fn a_threads_own_queue_is_found_in_its_class_its_task_and_what_a_lambda_has_caug
             ensure!(cell(&row, "looks_busy")? == cell(&row, "looks_filled")?, "{row:?} on {}", jdk.home.display());
         }
         ensure!(found == expected, "{found:?} on {}", jdk.home.display());
+    }
+    Ok(())
+}
+
+#[test]
+fn a_queue_in_a_static_field_is_that_of_who_is_in_a_method_of_its_class() -> Result<()> {
+    for jdk in jdk::builds()? {
+        let mut jvm = Launch::new(&jdk, "threads", "StaticQueues").start()?;
+        let pid = jvm.pid().to_string();
+        let on = jdk.home.display();
+        // A look finds the field, and the next one whose it is.
+        let report = until("threads are looked at twice", || {
+            let words = ["attach", &pid, "-l", "threads", "-d", "3s", "--json"];
+            let report = Report::parse(&jtrace::succeed(&words)?.stdout)?;
+            Ok(Some(report).filter(|report| report.summary("threads", "looks").is_ok_and(|looks| looks > 1)))
+        })?;
+        let dump: Value = serde_json::from_slice(&jtrace::succeed(&["threads", &pid, "--json"])?.stdout)?;
+        jvm.finish()?;
+        let rows = report.table("threads", "queues")?;
+        let [row] = &rows[..] else { bail!("{rows:?} on {on}") };
+        let text = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default();
+        ensure!((text("field"), text("pattern")) == ("Post.LETTERS", "clerk"), "{row:?} on {on}");
+        ensure!(text("site").starts_with("Post.busy:") && cell(row, "queued_last")? == 7, "{row:?} on {on}");
+        let queue = &dump["queues"][0];
+        ensure!(queue["field"] == "Post.LETTERS" && queue["queued"] == 7, "{} on {on}", dump["queues"]);
     }
     Ok(())
 }

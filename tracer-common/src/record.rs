@@ -240,6 +240,8 @@ event_kinds! {
     /// class (what the exception's header says of it, as the kernel sends it; user space writes the id of the name there): the JVM writes
     /// a stack trace into a new exception.
     ExceptionCreated = 208, 1;
+    /// No words: the JVM throws an `OutOfMemoryError` of its own.
+    OutOfMemory = 209, 0;
 }
 
 /// Whether the predicate was applied to an event already.

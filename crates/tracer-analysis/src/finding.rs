@@ -12,9 +12,11 @@ mod explicit;
 mod gc;
 mod heap;
 mod room;
+mod room_in_group;
 mod safepoint;
 mod since_start;
 
+mod collections;
 mod crowded;
 mod executors;
 mod initialisers;
@@ -22,10 +24,12 @@ mod lent;
 mod locks;
 mod looks;
 mod opened;
+mod out_of_memory;
 mod pressure;
 mod slow;
 mod threads;
 mod typestate;
+mod volume;
 mod waiting;
 
 mod classes;
@@ -60,6 +64,7 @@ const RULES: &[Rule] = &[
     room::stalls,
     room::nearly_full,
     heap::growth,
+    collections::only_grows,
     heap::humongous,
     safepoint::slow_stop,
     safepoint::long,
@@ -92,6 +97,10 @@ const RULES: &[Rule] = &[
     pressure::cpu_queue,
     pressure::swap,
     pressure::memory_growth,
+    room_in_group::memory_limit,
+    room_in_group::thread_limit,
+    out_of_memory::errors,
+    volume::full,
     opened::mapped_files,
     opened::descriptors,
     locks::contention,

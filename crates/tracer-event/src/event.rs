@@ -166,6 +166,8 @@ pub enum Payload {
     },
     /// `Thread.yield`.
     Yield,
+    /// The JVM throws an `OutOfMemoryError` of its own: it finds no memory, and makes no exception for that.
+    OutOfMemory,
     /// The JVM writes a stack trace into a new exception.
     ExceptionCreated {
         /// Name of its class with slashes.

@@ -19,6 +19,7 @@ pub mod java_threads;
 pub mod jni_env;
 pub mod os_process;
 pub mod os_thread;
+pub mod out_of_memory;
 
 pub mod find;
 pub mod forked;

@@ -19,7 +19,7 @@ pub use self::{
     deadlock::deadlocks,
     groups::groups,
     queues::{WaitingQueue, queues},
-    read::{CrowdedSocket, Error, ThreadReader, read},
+    read::{AskedConnection, CrowdedSocket, Error, ThreadReader, read},
     text::write as write_text,
     unmounted::{Unmounted, UnmountedGroup, UnmountedOwner},
 };

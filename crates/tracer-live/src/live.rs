@@ -35,6 +35,7 @@ mod records;
 mod sent_stacks;
 mod threads;
 mod usage;
+mod volume;
 
 use std::{os::fd::OwnedFd, time::Instant};
 

@@ -242,6 +242,7 @@ fn without_symbols_the_notes_remain_and_what_comes_from_functions_is_missing() {
                 EventKind::MethodEntry,
                 EventKind::MethodReturn,
                 EventKind::FrameUnwound,
+                EventKind::OutOfMemory,
             ];
             let functions: BTreeSet<_> = functions.into();
             assert!(plan.usdt, "strip keeps notes");

@@ -370,7 +370,7 @@ pub enum Item<'a> {
     /// What could not be seen of methods or objects; at the end.
     Coverage(Coverage),
     /// All threads were looked at; behind the stacks that it refers to.
-    Look(ThreadLook),
+    Look(Box<ThreadLook>),
     /// About the library in the JVM.
     Inside(Inside),
     /// Last.

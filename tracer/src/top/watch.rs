@@ -97,7 +97,7 @@ impl Watch {
         let look = seen.told(definitions, &mut |item| {
             session.accept(&item);
         });
-        session.accept(&Item::Look(look));
+        session.accept(&Item::Look(Box::new(look)));
     }
 
     fn reading(&self, now: &Vitals) -> Reading {

@@ -28,6 +28,8 @@ use crate::{
 const GROUP: &str = "exceptions";
 /// Most classes with rows of their own.
 const CLASSES: usize = 4096;
+/// Most stacks on which memory ran out.
+const EXHAUSTED: usize = 1024;
 /// Most pairs of class and stack: some 4 MiB.
 const SITES: usize = 65_536;
 
@@ -36,6 +38,8 @@ const SITES: usize = 65_536;
 pub struct Exceptions {
     created: u64,
     classes: Keyed<NameId, u64>,
+    /// `OutOfMemoryError`s of the JVM's own.
+    exhausted: Keyed<StackId, u64>,
     sites: Keyed<(NameId, StackId), Created>,
     stacks: Amounts,
     class_steps: Timed<NameId>,
@@ -94,6 +98,7 @@ impl Default for Exceptions {
         Self {
             created: 0,
             classes: Keyed::new(CLASSES),
+            exhausted: Keyed::new(EXHAUSTED),
             sites: Keyed::new(SITES),
             stacks: Amounts::default(),
             class_steps: Timed::default(),
@@ -156,6 +161,23 @@ impl Exceptions {
         )
     }
 
+    fn exhausted_table(&self, context: Context<'_>) -> Shape {
+        let place =
+            |stack: &StackId| Some((site::label(context.stacks, *stack), site::callers(context.stacks, *stack)));
+        self.exhausted.grouped(place).table(
+            "out_of_memory",
+            "Places where the JVM found no memory",
+            vec![
+                column("site", "Place", Unit::Text),
+                column("callers", "Called from", Unit::Text),
+                column("thrown", "Errors", Unit::Count),
+            ],
+            |thrown| *thrown,
+            |(site, callers)| vec![site.into(), callers.into()],
+            |thrown| vec![(*thrown).into()],
+        )
+    }
+
     fn notes(&self) -> Vec<String> {
         let mut notes = vec![
             "Exceptions into which the JVM wrote a stack trace, counted where it does. Those that are made without one are not seen: \
@@ -171,6 +193,7 @@ impl Exceptions {
         }
         notes.extend(self.classes.note("classes"));
         notes.extend(self.sites.note("pairs of class and stack"));
+        notes.extend(self.exhausted.note("stacks on which memory ran out"));
         notes.extend(self.stacks.note());
         notes
     }
@@ -213,7 +236,11 @@ impl Analysis for Exceptions {
     }
 
     fn event(&mut self, event: &Event) {
-        let Payload::ExceptionCreated { class } = event.payload else { return };
+        let class = match event.payload {
+            Payload::ExceptionCreated { class } => class,
+            Payload::OutOfMemory => return *self.exhausted.entry(event.stack) += 1,
+            _ => return,
+        };
         self.created += 1;
         self.steps.add(0, event.time_ns, 1);
         *self.classes.entry(class) += 1;
@@ -258,10 +285,15 @@ impl Analysis for Exceptions {
         if let Some(per_s) = self.per_s(context) {
             summary = summary.float("created_per_s", per_s);
         }
+        let exhausted = self.exhausted.iter().map(|(_, thrown)| *thrown).sum();
+        summary = summary.int("out_of_memory", exhausted);
         let (step_ns, [created]) = self.steps.series(context.span);
         let mut shapes = vec![self.classes_table(context)];
         if site::any_asked(self.sites.iter().map(|((_, stack), _)| *stack)) {
             shapes.push(self.sites_table(context));
+        }
+        if exhausted > 0 {
+            shapes.push(self.exhausted_table(context));
         }
         shapes.push(Shape::Timeline(Timeline {
             id: "exceptions",

@@ -3,10 +3,12 @@
 //! Virtual threads have no start event; what they do shows on their carriers. Who started a thread is in `starter`, what
 //! it runs in `entry`.
 
+mod collections;
 mod crowded;
 mod entry;
 mod executors;
 mod initialisers;
+mod peers;
 mod pressure;
 mod queues;
 mod reason;
@@ -289,8 +291,8 @@ impl Analysis for Threads {
     fn shows(&self, group: &str, shape: &str) -> bool {
         match shape {
             "sleepers" | "sleep_sites" | "sleep_times" => group == "sleep",
-            "waiting" | "executors" | "queues" | "crowded" | "starved_pools" | "circles" | "unnotified"
-            | "initialisers" | "mapped" => false,
+            "waiting" | "executors" | "queues" | "crowded" | "collections" | "peers" | "starved_pools" | "circles"
+            | "unnotified" | "initialisers" | "mapped" | "opened" | "volumes" => false,
             _ => group == "thread",
         }
     }

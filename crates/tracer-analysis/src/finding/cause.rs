@@ -11,7 +11,7 @@ const EXPLAINS: [(&str, &[&str]); 14] = [
     ("direct-memory", &["memory-growth", "gc-share", "gc-full", "gc-long-pause", "cpu-gc"]),
     ("gc-explicit", &["gc-share", "gc-long-pause", "cpu-gc"]),
     ("heap-growth", &["heap-nearly-full", "gc-full", "gc-share", "gc-long-pause", "cpu-gc"]),
-    ("heap-nearly-full", &["allocation-stall", "gc-full", "gc-share", "gc-long-pause", "cpu-gc"]),
+    ("heap-nearly-full", &["out-of-memory", "allocation-stall", "gc-full", "gc-share", "gc-long-pause", "cpu-gc"]),
     ("allocation-stall", &["gc-share", "gc-long-pause", "cpu-gc"]),
     ("humongous", &["gc-share", "gc-long-pause", "cpu-gc"]),
     ("slow-stop", &["safepoint-long"]),

@@ -41,8 +41,19 @@ pub(super) fn share(evidence: &Evidence<'_>) -> Option<Finding> {
         title: title.into_iter().flatten().collect(),
         shown_in: "gc.causes",
         when: evidence.when(Gc, "pause", |step| step.per_second("pause_ns") > 0.1e9),
-        evidence: support.into_iter().flatten().collect(),
+        evidence: support.into_iter().flatten().chain(serial(evidence)).collect(),
         next_step,
+    })
+}
+
+/// Where one thread collects alone, though there are several CPUs: small machines and containers get that collector by themselves.
+fn serial(evidence: &Evidence<'_>) -> Option<String> {
+    let (collector, cpus) = (&evidence.target.collector, evidence.target.cpus);
+    (cpus > 1 && collector.contains("Serial")).then(|| {
+        format!(
+            "the serial collector has one thread, and there are {cpus} CPUs: the JVM takes it by itself where it sees one CPU or less than \
+             1.8 GB of memory; -XX:+UseParallelGC or -XX:+UseG1GC have several"
+        )
     })
 }
 
@@ -61,7 +72,7 @@ pub(super) fn long_pause(evidence: &Evidence<'_>) -> Option<Finding> {
         title: format!("A GC pause lasted {}{cause}", format::duration(worst)),
         shown_in: "gc.causes",
         when: evidence.at(Gc, "pause_max_at_ns", "pause_max_ns"),
-        evidence: p99.into_iter().collect(),
+        evidence: p99.into_iter().chain(serial(evidence)).collect(),
         next_step:
             "Compare with latency outliers of the same time; for shorter pauses lower -XX:MaxGCPauseMillis (G1) \
                     or use ZGC or Shenandoah."

@@ -1,6 +1,6 @@
 //! Rules about what lies in the heap: what stays, and what is too large for it.
 
-use super::{Evidence, Row};
+use super::{Evidence, Row, collections};
 use crate::{
     lens::Lens::{Alloc, Gc},
     report::{Finding, Severity},
@@ -136,15 +136,17 @@ fn left(row: &Row<'_>) -> Option<String> {
     Some(format::duration(format::whole(left / per_s * 1e9)))
 }
 
-/// Where what stays may be made, for a title: where a collection grows, else what is made most of what could stay.
+/// What may hold what stays, for a title, and where that may be made: where a collection grows, else what is made most of what could stay.
 fn place(evidence: &Evidence<'_>, grown: u64) -> String {
+    let held = collections::growing(evidence).next().map(|row| format!("; {}", collections::grew(&row)));
     let collection = tables(evidence).next().and_then(|row| row.known("site"));
     let made = || candidates(evidence, grown).next()?.known("site");
-    match (collection, made()) {
+    let place = match (collection, made()) {
         (Some(site), _) => format!("; a collection grows at {site}"),
         (None, Some(site)) => format!("; what stays may be made at {site}"),
         (None, None) => String::new(),
-    }
+    };
+    held.unwrap_or_default() + &place
 }
 
 /// Tables of collections that got larger: who adds to a collection makes them, and seldom.
@@ -174,18 +176,18 @@ fn could_stay(evidence: &Evidence<'_>, grown: u64) -> Vec<String> {
         let share = format::percent(row.number("share_percent").unwrap_or(0.0));
         format!("{share} of what is made now, and could stay: `{}` at {}", row.text("class"), row.text("site"))
     };
-    tables(evidence).take(2).map(table).chain(candidates(evidence, grown).take(3).map(line)).collect()
+    let held = collections::growing(evidence).take(3).map(|row| collections::grew(&row));
+    held.chain(tables(evidence).take(2).map(table)).chain(candidates(evidence, grown).take(3).map(line)).collect()
 }
 
-/// The places that allocate most.
+/// What may hold what fills the heap, and the places that allocate most.
 pub(super) fn made_at(evidence: &Evidence<'_>) -> Vec<String> {
-    let sites = evidence.rows(Alloc, "sites").take(3);
-    sites
-        .map(|row| {
-            let share = format::percent(row.number("share_percent").unwrap_or(0.0));
-            format!("{share} of what is made now: `{}` at {}", row.text("class"), row.text("site"))
-        })
-        .collect()
+    let held = collections::growing(evidence).take(3).map(|row| collections::grew(&row));
+    let sites = evidence.rows(Alloc, "sites").take(3).map(|row| {
+        let share = format::percent(row.number("share_percent").unwrap_or(0.0));
+        format!("{share} of what is made now: `{}` at {}", row.text("class"), row.text("site"))
+    });
+    held.chain(sites).collect()
 }
 
 /// Objects that need regions of their own make G1 collect.
@@ -295,6 +297,22 @@ mod tests {
         assert!(case.said(growth).1.ends_with("so far; what stays may be made at com.shop.Cart.add:9"));
         let case = case.row("alloc", "sites", &made("java.util.HashMap$Node[]", "com.shop.Cart.keep:5", 1 << 20));
         assert!(case.said(growth).1.ends_with("so far; a collection grows at com.shop.Cart.keep:5"));
+    }
+
+    #[test]
+    fn a_collection_that_only_grows_meanwhile_is_named_with_its_field() {
+        let cells = [
+            ("field", "com.shop.Cache.PAGES".into()),
+            ("entries_first", 1200_u64.into()),
+            ("entries_last", 4300_u64.into()),
+            ("seen", 5_u64.into()),
+            ("rose", 4_u64.into()),
+            ("fell", 0_u64.into()),
+        ];
+        let case = pool(16 << 20, 96 << 20, 0).row("threads", "collections", &cells);
+        let (_, title) = case.said(growth);
+        let end = "so far; `com.shop.Cache.PAGES` grew from 1,200 to 4,300 entries; what stays may be made at com.shop.Cache.put:12";
+        assert!(title.ends_with(end), "{title}");
     }
 
     #[test]

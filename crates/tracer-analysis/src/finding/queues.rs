@@ -52,6 +52,11 @@ fn grows(row: &Row<'_>) -> bool {
     growth(row) >= GROWTH && row.whole("fell") * FELL_IN < row.whole("looks")
 }
 
+/// Whether it is told of this queue that it grows.
+pub(super) fn grows_in(evidence: &Evidence<'_>, field: &str) -> bool {
+    busy(evidence, LOOKS).filter(grows).any(|row| row.text("field") == field)
+}
+
 /// A queue grows while the threads that have it are busy with something.
 pub(super) fn grow(evidence: &Evidence<'_>) -> Option<Finding> {
     let row = busy(evidence, LOOKS).filter(grows).max_by_key(growth)?;

@@ -4,7 +4,8 @@
 mod wait;
 
 use self::wait::{
-    DISK, NAGLE, OF_CONNECTING, OF_ITSELF, OF_LOCKED_FILE, OF_PRINTED, PARTY, PEER, PROCESS, QUEUE, SYNC, TASK, Wait,
+    DISK, NAGLE, OF_CONNECTING, OF_ITSELF, OF_LOCKED_FILE, OF_NETWORK, OF_PRINTED, PARTY, PEER, PROCESS, QUEUE, SYNC,
+    TASK, Wait,
 };
 use super::{
     Evidence, Row,
@@ -36,6 +37,9 @@ const OTHER_PEERS: usize = 2;
 const ON_THIS_MACHINE: [&str; 6] =
     ["TCP 127.", "TCP [::1]", "TCP [::ffff:127.", "Unix socket ", " on this machine", OF_THIS_JVM];
 
+/// Segments that were sent again, from which on they are told.
+const RESENT: u64 = 3;
+
 /// Of the times that threads were seen waiting for a peer, in how many it held its answer back, in per cent, for that to be why.
 const HELD_BACK_PERCENT: f64 = 50.0;
 
@@ -55,14 +59,40 @@ pub(super) fn peer(evidence: &Evidence<'_>) -> Option<Finding> {
         return Some(finding);
     }
     let mut finding = say(evidence, &PEER, &row)?;
+    let is_near = ON_THIS_MACHINE.iter().any(|address| row.text("what").contains(address));
     finding.evidence.extend(other_peers(evidence, &row));
-    if row.text("what").ends_with(" (connect)") {
+    let network = network(evidence, &row, is_near);
+    finding.evidence.extend(network.as_ref().map(|(said, _)| said.clone()));
+    if network.is_some_and(|(_, loses)| loses) {
+        finding.title.push_str("; the network loses what is sent");
+        finding.severity = finding.severity.max(Severity::Warning);
+        OF_NETWORK.clone_into(&mut finding.next_step);
+    } else if row.text("what").ends_with(" (connect)") {
         OF_CONNECTING.clone_into(&mut finding.next_step);
     } else if row.text("what").contains(OF_THIS_JVM) {
         OF_ITSELF.clone_into(&mut finding.next_step);
     }
-    let is_near = ON_THIS_MACHINE.iter().any(|address| row.text("what").contains(address));
     Some(if is_near { may_lack_a_cpu(evidence, finding) } else { finding })
+}
+
+/// What the network does meanwhile, as the kernel knows it, and whether it loses segments.
+fn network(evidence: &Evidence<'_>, row: &Row<'_>, is_near: bool) -> Option<(String, bool)> {
+    let what = row.text("what");
+    let peer = what.rsplit_once(" (").map_or(what.as_str(), |(peer, _)| peer);
+    let known = evidence.rows(Threads, "peers").find(|known| known.text("peer") == peer)?;
+    let [resent, looks, unanswered] = ["resent", "looks", "looks_unanswered"].map(|key| known.whole(key));
+    let rtt = format::duration(known.whole("rtt_ns"));
+    if resent >= RESENT || unanswered >= LOOKS {
+        let segments = format::plural(resent, "segment", "segments");
+        let said = format!(
+            "{segments} had to be sent again, and in {unanswered} of {looks} looks at a connection the peer had not acknowledged one; a \
+             round trip takes {rtt}"
+        );
+        return Some((said, true));
+    }
+    (!is_near).then(|| {
+        (format!("a round trip to it takes {rtt}, and the network loses nothing: it is the peer that is slow"), false)
+    })
 }
 
 /// Peers that others wait for meanwhile: whoever asks itself, or a test beside it, waits for what these do.

@@ -155,6 +155,7 @@ pub(super) fn payload(kind: EventKind, words: &Words<'_>) -> Payload {
         }
         EventKind::AllocOutsideTlab => Payload::AllocOutsideTlab { class: words.name(0), object_bytes: words.at(1) },
         EventKind::ExceptionCreated => Payload::ExceptionCreated { class: words.name(0) },
+        EventKind::OutOfMemory => Payload::OutOfMemory,
         EventKind::VmShutdown => Payload::VmShutdown,
         EventKind::CpuSample => Payload::CpuSample { period_ns: words.at(0) },
         EventKind::OffCpu => Payload::OffCpu {

@@ -107,7 +107,6 @@ pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
         Payload::AllocOutsideTlab { class, object_bytes } => {
             ("alloc_outside_tlab", vec![("class", Class(class)), ("object_bytes", Number(object_bytes))])
         }
-        Payload::ExceptionCreated { class } => ("exception_created", vec![("class", Class(class))]),
         Payload::VmShutdown => ("vm_shutdown", vec![]),
         Payload::CpuSample { period_ns } => ("cpu_sample", vec![("period_ns", Number(period_ns))]),
         Payload::OffCpu { blocked_ns, run_queue_ns, task_state, syscall } => {
@@ -126,10 +125,12 @@ pub fn fields(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
     }
 }
 
-/// The same of methods and objects.
+/// The same of exceptions, methods and objects.
 fn on_demand(payload: &Payload) -> (&'static str, Vec<(&'static str, Value)>) {
     use Value::{Address, Flag, Number, Subject};
     match *payload {
+        Payload::ExceptionCreated { class } => ("exception_created", vec![("class", Value::Class(class))]),
+        Payload::OutOfMemory => ("out_of_memory", vec![]),
         Payload::Method { edge, method, sp, wanted: _ } => {
             (either(edge, "method_entry", "method_return"), vec![("method", Subject(method)), ("sp", Address(sp))])
         }

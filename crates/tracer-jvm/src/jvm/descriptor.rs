@@ -2,6 +2,8 @@
 //!
 //! Sockets are looked up in the tables of the target's network namespace, by their inode. Nothing is opened that the target has open.
 
+pub mod connection;
+mod diagnosis;
 pub mod listening;
 pub mod open;
 mod polled;

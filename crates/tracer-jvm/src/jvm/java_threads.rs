@@ -5,10 +5,13 @@
 
 mod coroutines;
 mod doors;
+mod entries;
 mod executor;
 mod fork_join;
 mod held;
+mod kept;
 mod layout;
+mod leads;
 mod named_fields;
 mod names;
 mod object;
@@ -28,6 +31,7 @@ use self::layout::List;
 pub use self::{
     doors::Door,
     executor::Executor,
+    kept::Kept,
     layout::Layout,
     names::{NamedThread, ThreadNames},
     own_queue::OwnQueue,

@@ -12,6 +12,7 @@ pub mod library;
 mod calls;
 pub(crate) mod file_system;
 mod guarded;
+pub mod room;
 
 use std::{
     fs::{File, OpenOptions},

@@ -1,19 +1,14 @@
 //! What the kernel says of a whole process at a moment, and of what surrounds it: memory, page faults, CPU time, the limit of its
 //! control group, and what the rest of the machine does.
 
-use std::fmt::Write as _;
+mod groups;
+mod limits;
 
 use super::{descriptor::open, find::process::read_bounded};
-use crate::item::look::OsProcess;
-
-/// Where control groups are mounted.
-const GROUPS: &str = "/sys/fs/cgroup";
-/// Most control groups above each other that are looked into.
-const MAX_DEPTH: usize = 16;
+use crate::item::look::{MemoryLimit, OsProcess};
 
 /// Reads what the kernel says of a process; none where it has gone.
 pub fn read(pid: u32) -> Option<OsProcess> {
-    let text = |path: &str| Some(String::from_utf8_lossy(&read_bounded(path).ok()?).into_owned());
     let mut read = OsProcess::default();
     read_status(&mut read, &text(&format!("/proc/{pid}/status"))?);
     let tick_ns = tick_ns();
@@ -21,8 +16,20 @@ pub fn read(pid: u32) -> Option<OsProcess> {
     read.machine_ns = machine_ns(&text("/proc/stat")?, tick_ns).unwrap_or(0);
     let groups = text(&format!("/proc/{pid}/cgroup")).unwrap_or_default();
     (read.descriptors, read.most_descriptors) = (open::count(pid), open::limit(pid));
-    read.throttled_ns = statistics(&groups).iter().filter_map(|path| throttled_ns(&text(path)?)).max();
+    let statistics = groups::folders(&groups, &groups::CPU).into_iter().map(|group| group + "/cpu.stat");
+    read.throttled_ns = statistics.filter_map(|path| throttled_ns(&text(&path)?)).max();
+    read.memory_limit = limits::memory_limit(&groups, &text).map(|(_, limit)| limit);
+    read.thread_limit = limits::thread_limit(&groups, &text);
     Some(read)
+}
+
+/// The limit of memory of a process's control groups that leaves the least room, with the group's folder; none where none has one.
+pub fn memory_limit(pid: u32) -> Option<(String, MemoryLimit)> {
+    limits::memory_limit(&text(&format!("/proc/{pid}/cgroup"))?, &text)
+}
+
+fn text(path: &str) -> Option<String> {
+    Some(String::from_utf8_lossy(&read_bounded(path).ok()?).into_owned())
 }
 
 /// Most of a process's memory that was in RAM at a time.
@@ -70,33 +77,6 @@ fn machine_ns(text: &str, tick_ns: u64) -> Option<u64> {
     Some(ticks.saturating_mul(tick_ns))
 }
 
-/// Files that tell how long control groups were throttled: that of the process, and those above it.
-fn statistics(groups: &str) -> Vec<String> {
-    let mut paths = Vec::new();
-    for line in groups.lines() {
-        let mut parts = line.splitn(3, ':');
-        let (Some(_), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next()) else { continue };
-        let roots: &[&str] = if controllers.is_empty() {
-            &["", "/unified"]
-        } else if controllers.split(',').any(|controller| controller == "cpu") {
-            &["/cpu", "/cpu,cpuacct"]
-        } else {
-            continue;
-        };
-        if path.split('/').any(|part| part == "..") {
-            continue;
-        }
-        for root in roots {
-            let mut group = String::new();
-            for part in path.split('/').filter(|part| !part.is_empty()).take(MAX_DEPTH) {
-                let _ = write!(group, "/{part}");
-                paths.push(format!("{GROUPS}{root}{group}/cpu.stat"));
-            }
-        }
-    }
-    paths
-}
-
 /// Version 2 has microseconds, version 1 nanoseconds.
 fn throttled_ns(text: &str) -> Option<u64> {
     let value =
@@ -142,14 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_of_a_group_above_counts() {
-        let paths = statistics("4:memory:/a\n1:cpu,cpuacct:/shop/web\n0::/\n");
-        assert_eq!(
-            paths,
-            ["/cpu/shop", "/cpu/shop/web", "/cpu,cpuacct/shop", "/cpu,cpuacct/shop/web"]
-                .map(|path| format!("/sys/fs/cgroup{path}/cpu.stat"))
-        );
-        assert_eq!(statistics("0::/../../etc\n"), [""; 0]);
+    fn both_versions_say_how_long_a_group_was_throttled() {
         assert_eq!(throttled_ns("nr_periods 9\nnr_throttled 3\nthrottled_usec 70\n"), Some(70_000));
         assert_eq!(throttled_ns("nr_throttled 3\nthrottled_time 70\n"), Some(70));
         assert_eq!(throttled_ns("usage_usec 70\n"), None);
@@ -163,7 +136,8 @@ mod tests {
             read_status(&mut read, text);
             let _ = read_stat(&mut read, text, 10_000_000);
             let _ = (machine_ns(text, 10_000_000), throttled_ns(text), peak(text));
-            assert!(statistics(text).iter().all(|path| path.starts_with("/sys/fs/cgroup/")));
+            let folders = groups::folders(text, &groups::CPU);
+            assert!(folders.iter().all(|path| path.starts_with("/sys/fs/cgroup/")));
         });
     }
 }

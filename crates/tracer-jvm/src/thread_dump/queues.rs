@@ -1,10 +1,14 @@
 //! Queues in which something waits for the threads of a dump.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashSet},
+};
 
 use serde::Serialize;
 
 use super::Thread;
+use crate::jvm::java_threads::OwnQueue;
 
 /// A queue, and whose it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -36,10 +40,43 @@ pub fn queues(threads: &[Thread]) -> Vec<WaitingQueue> {
     all
 }
 
+/// The fullest queue in a static field of a class whose methods a thread is in, or of one around or within that: as it has no other one,
+/// that may be what it works for.
+pub(super) fn of_class(queues: &[OwnQueue], thread: &Thread) -> Option<OwnQueue> {
+    let outermost = |class: &str| class.split('$').next().unwrap_or_default().to_owned();
+    let classes: HashSet<String> =
+        thread.frames.iter().filter_map(|frame| frame.frame.class.as_deref().map(outermost)).collect();
+    let is_its =
+        |queue: &&OwnQueue| queue.field.rsplit_once('.').is_some_and(|(class, _)| classes.contains(&outermost(class)));
+    queues.iter().filter(is_its).max_by_key(|queue| queue.queued).cloned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jvm::java_threads::{Executor, OwnQueue};
+    use crate::{
+        jvm::java_threads::Executor,
+        stack::{Frame, Kind},
+        thread_dump::StackFrame,
+    };
+
+    #[test]
+    fn a_thread_has_the_fullest_queue_of_the_classes_that_it_is_in() {
+        let frame = |class: &str| StackFrame {
+            frame: Frame { class: Some(class.into()), ..Frame::named(Kind::Compiled, format!("{class}.run")) },
+            native: false,
+        };
+        let queue = |field: &str, queued: u64| OwnQueue { address: queued, field: field.to_owned(), queued };
+        let queues =
+            [queue("com.shop.Bus.mail", 3), queue("com.shop.Bus$Lane.parcels", 9), queue("com.shop.Business.q", 99)];
+        let of = |classes: &[&str]| {
+            let frames = classes.iter().map(|class| frame(class)).collect();
+            of_class(&queues, &Thread { frames, ..Thread::default() }).map(|queue| queue.queued)
+        };
+        assert_eq!(of(&["java.lang.Thread", "com.shop.Bus$Worker", "com.shop.Main"]), Some(9));
+        assert_eq!(of(&["com.shop.Main"]), None);
+        assert_eq!(of(&[]), None);
+    }
 
     #[test]
     fn queues_are_told_once_the_fullest_first_and_empty_ones_are_not() {

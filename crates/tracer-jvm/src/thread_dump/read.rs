@@ -1,5 +1,6 @@
 //! Reads the dump of a running JVM.
 
+mod heap;
 mod outside;
 mod waits;
 
@@ -9,10 +10,13 @@ use std::{
     time::{Instant, SystemTime},
 };
 
-pub use self::outside::CrowdedSocket;
+pub use self::outside::{AskedConnection, CrowdedSocket};
 use self::waits::Known;
 use super::{
-    Carried, Thread, ThreadDump, Unmounted, UnmountedGroup, deadlocks, queues, room::Room, unmounted::Grouping,
+    Carried, Thread, ThreadDump, Unmounted, UnmountedGroup, deadlocks,
+    queues::{of_class, queues},
+    room::Room,
+    unmounted::Grouping,
 };
 use crate::{
     item::{look::Waits, redaction::Redaction},
@@ -24,6 +28,7 @@ use crate::{
         java_threads::{self, JavaThread, JavaThreads, MAX_VIRTUAL_THREADS, Pools, ThreadObject, ThreadObjects},
         memory::{self, Memory},
         os_thread::{self, OsThread, Scheduled},
+        out_of_memory::OutOfMemory,
         peek::Pages,
         unloads::Unloads,
     },
@@ -76,6 +81,7 @@ const STATES: [(u32, &str); 9] = [
 pub fn read(jvm: &Jvm, redacted: bool) -> Result<ThreadDump, Error> {
     let (began, at) = (Instant::now(), SystemTime::now());
     let mut reader = ThreadReader::open(jvm)?.redacted(redacted);
+    reader.find_static_queues();
     let threads = reader.threads()?;
     let unmounted = reader.unmounted(MAX_VIRTUAL_THREADS);
     Ok(ThreadDump {
@@ -103,6 +109,7 @@ pub struct ThreadReader {
     symbols: JavaSymbols<Memory>,
     descriptors: Descriptors,
     listening: Option<Listening>,
+    out_of_memory: Option<OutOfMemory>,
     unloads: Unloads,
     class_changes: Unloads,
     missing: Vec<String>,
@@ -140,6 +147,7 @@ impl ThreadReader {
             symbols,
             descriptors: Descriptors::new(pid),
             listening: None,
+            out_of_memory: OutOfMemory::find(jvm),
             unloads: Unloads::new(jvm),
             class_changes: Unloads::and_loads(jvm),
             missing,
@@ -160,10 +168,11 @@ impl ThreadReader {
         self.descriptors.look_again();
         if self.unloads.may_have_happened(&self.memory) {
             self.symbols.classes_unloaded();
+            self.objects.iter_mut().for_each(ThreadObjects::classes_unloaded);
         }
         // Objects move, so what was read of one that was gone may be of no class. It may become that of one that is loaded.
         if self.class_changes.may_have_happened(&self.memory)
-            && let Some(objects) = &self.objects
+            && let Some(objects) = &mut self.objects
         {
             objects.forget();
         }
@@ -173,7 +182,7 @@ impl ThreadReader {
         let known = self.known();
         let before = std::mem::take(&mut self.stood);
         self.room = Room::default();
-        let pools = Pools::default();
+        let (pools, static_queues) = (Pools::default(), self.static_queues());
         let threads = known.listed.iter().filter_map(|thread| {
             let tid = *known.tids.get(&thread.os_tid)?;
             let scheduled = Scheduled::of(self.pid, tid);
@@ -193,9 +202,11 @@ impl ThreadReader {
             if told.frames.is_empty() || WORKERS.iter().any(|worker| told.is_in(worker)) {
                 told.executor = self.objects.as_ref().and_then(|objects| objects.executor_of(thread, &pools));
             }
-            // Of a thread that stands still as before, what it lacked then it lacks now.
-            if told.executor.is_none() && (stood.is_none() || told.queue.is_some()) {
-                told.queue = self.objects.as_ref().and_then(|objects| objects.own_queue_of(thread));
+            if told.executor.is_none() {
+                // Of a thread that stands still as before, what it lacked then it lacks now.
+                let may_have = stood.is_none() || told.queue.is_some();
+                let own = || self.objects.as_ref()?.own_queue_of(thread);
+                told.queue = may_have.then(own).flatten().or_else(|| of_class(&static_queues, &told));
             }
             let told = self.room.fit(told, || os_thread::name(self.pid, tid));
             if let Some(scheduled) = scheduled.filter(|_| told.incomplete.is_none() && told.kernel_state != 'R') {

@@ -3,10 +3,13 @@
 //! They are taken on a thread of their own, because reading a thousand threads takes longer than ring buffers may wait. What stands
 //! in them gets its numbers when it is passed on, beside all other stacks.
 
+mod collections;
 mod crowded;
 mod executors;
+mod peers;
 mod queues;
 mod since;
+mod unmounted;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -18,25 +21,30 @@ use std::{
     time::Duration,
 };
 
+use collections::Collections;
 use crowded::{Acceptors, CrowdedNow};
 use executors::executors;
+use peers::Peers;
 use queues::queues;
 use since::{Since, Totals};
 
-use super::{definitions::Definitions, host::now_ns, mapped::Mapped, opened::Opening, threads::Threads};
+use super::{
+    definitions::Definitions, host::now_ns, mapped::Mapped, opened::Opening, threads::Threads, volume::Fullest,
+};
 use crate::{
     clock::{self, ClockId},
     event::{StackId, Tid},
     item::{
         Item,
-        look::{Circled, Holding, LookGroup, MappedFile, Opened, OsProcess, ThreadLook, Waits},
+        look::{
+            Circled, CollectionLook, Holding, LookGroup, MappedFile, Opened, OsProcess, PeerLook, ThreadLook, Volume,
+            Waits,
+        },
     },
     jvm::os_process,
     privilege,
     stack::End,
-    thread_dump::{
-        self, StackFrame, Thread, ThreadReader, Unmounted, UnmountedGroup, UnmountedOwner, deadlocks, groups,
-    },
+    thread_dump::{self, StackFrame, Thread, ThreadReader, Unmounted, UnmountedGroup, deadlocks, groups},
 };
 
 /// Shortest time between two looks.
@@ -67,11 +75,17 @@ pub(super) struct Looks {
 pub struct Seen {
     time_ns: u64,
     cpu_ns: u64,
+    /// Of this, for collections, which rest by themselves.
+    collections_ns: u64,
     since: Since,
     process: Option<OsProcess>,
     mapped: Option<MappedFile>,
     opened: Option<Opened>,
+    volume: Option<Volume>,
     crowded: Vec<CrowdedNow>,
+    collections: Vec<CollectionLook>,
+    peers: Vec<PeerLook>,
+    out_of_memory: Option<bool>,
     threads: Vec<Thread>,
     unmounted: Vec<UnmountedGroup>,
     virtual_more: bool,
@@ -101,7 +115,7 @@ impl Looks {
                 }
             }
             let look = seen.told(definitions, sink);
-            sink(Item::Look(look));
+            sink(Item::Look(Box::new(look)));
         }
     }
 }
@@ -133,37 +147,69 @@ pub struct Looker {
     totals: Totals,
     mapped: Mapped,
     opening: Opening,
+    fullest: Fullest,
     acceptors: Acceptors,
+    collections: Collections,
+    peers: Peers,
 }
 
 impl Looker {
     /// One that has not looked yet.
     pub fn new(reader: ThreadReader) -> Self {
-        let (totals, mapped, opening) = (Totals::default(), Mapped::default(), Opening::default());
-        Self { reader, totals, mapped, opening, acceptors: Acceptors::default() }
+        Self {
+            reader,
+            totals: Totals::default(),
+            mapped: Mapped::default(),
+            opening: Opening::default(),
+            fullest: Fullest::default(),
+            acceptors: Acceptors::default(),
+            collections: Collections::default(),
+            peers: Peers::default(),
+        }
     }
 
     /// Looks once.
     pub fn look(&mut self) -> Result<Seen, thread_dump::Error> {
-        let Self { reader, totals, mapped, opening, acceptors } = self;
+        let Self { reader, totals, mapped, opening, fullest, acceptors, collections, peers } = self;
         let (time_ns, cpu) = (now_ns(), clock::read_ns(ClockId::ThreadCPUTime));
         let threads = reader.threads()?;
         let Unmounted { groups: unmounted, more: virtual_more, .. } = reader.unmounted(MAX_VIRTUAL).unwrap_or_default();
         let crowded = acceptors.of_all(reader.crowded(), &threads);
+        let (collections, collections_ns) = collections.look(time_ns, reader);
+        let peers = peers.since(reader.connections(&threads));
         let since = totals.since(time_ns, &threads);
         let process = os_process::read(reader.pid());
         let mapped = mapped.since(reader.pid(), process);
         let mapped = mapped.map(|mapped| MappedFile { path: reader.file(mapped.path), ..mapped });
         let opened = opening.since(reader.pid(), process, |descriptor| reader.leads_to(descriptor));
+        let volume = fullest.of(reader.pid());
+        let volume = volume.map(|volume| Volume { file: reader.file(volume.file), ..volume });
+        let out_of_memory = reader.out_of_memory();
         let cpu_ns = clock::read_ns(ClockId::ThreadCPUTime).saturating_sub(cpu);
-        Ok(Seen { time_ns, cpu_ns, since, process, mapped, opened, crowded, threads, unmounted, virtual_more })
+        Ok(Seen {
+            time_ns,
+            cpu_ns,
+            collections_ns,
+            since,
+            process,
+            mapped,
+            opened,
+            volume,
+            crowded,
+            collections,
+            peers,
+            out_of_memory,
+            threads,
+            unmounted,
+            virtual_more,
+        })
     }
 }
 
 impl Seen {
     /// How long to rest until the next look, where this was one of so many.
     pub fn rest(&self, looks: u32) -> Duration {
-        rest(looks, Duration::from_nanos(self.cpu_ns))
+        rest(looks, Duration::from_nanos(self.cpu_ns.saturating_sub(self.collections_ns)))
     }
 
     /// The look, behind the stacks in it.
@@ -223,6 +269,7 @@ impl Seen {
             process: self.process,
             mapped: self.mapped.clone(),
             opened: self.opened.clone(),
+            volume: self.volume.clone(),
             threads: threads.len() as u64,
             virtual_threads: self.unmounted.iter().map(UnmountedGroup::count).sum(),
             virtual_more: self.virtual_more,
@@ -231,6 +278,9 @@ impl Seen {
             executors,
             queues,
             crowded,
+            collections: self.collections.clone(),
+            peers: self.peers.clone(),
+            out_of_memory: self.out_of_memory,
             groups: told,
             others: threads
                 .iter()
@@ -239,52 +289,6 @@ impl Seen {
                 .map(|thread| thread.name.clone())
                 .collect(),
         }
-    }
-}
-
-impl Seen {
-    /// Virtual threads that are not mounted.
-    fn told_unmounted(&self, stack: &mut dyn FnMut(&[StackFrame], Option<&'static str>) -> StackId) -> Vec<LookGroup> {
-        let owner = |owner: &UnmountedOwner| {
-            let group = self.unmounted.iter().find(|group| group.java_ids.binary_search(&owner.java_id).is_ok());
-            (format!("virtual thread #{} {}", owner.java_id, owner.name).trim_end().to_owned(), group)
-        };
-        let mounted = |waits: &Waits| {
-            let thread = self.threads.iter().find(|thread| Some(thread.tid) == waits.owner())?;
-            Some((thread.name.clone(), &thread.frames[..], thread.incomplete))
-        };
-        let whole = self.unmounted.iter().filter(|group| !group.frames.is_empty() && group.incomplete.is_none());
-        let mut told = Vec::new();
-        for group in whole.take(MAX_GROUPS) {
-            let holder = match (&group.owner, group.waits.as_ref().and_then(mounted)) {
-                (Some(known), _) => {
-                    let (name, group) = owner(known);
-                    Some(Holding {
-                        name,
-                        stack: group.map(|group| stack(&group.frames, group.incomplete)),
-                        ended: false,
-                    })
-                }
-                (None, Some((name, frames, incomplete))) => {
-                    Some(Holding { name, stack: (!frames.is_empty()).then(|| stack(frames, incomplete)), ended: false })
-                }
-                (None, None) => None,
-            };
-            told.push(LookGroup {
-                stack: stack(&group.frames, group.incomplete),
-                threads: group.count(),
-                ran: 0,
-                seldom: 0,
-                running: 0,
-                held_back: 0,
-                together: 0,
-                is_virtual: true,
-                names: group.names.clone(),
-                waits: group.waits.clone(),
-                holder,
-            });
-        }
-        told
     }
 }
 
@@ -357,11 +361,16 @@ mod tests {
         let seen = Seen {
             time_ns: 1,
             cpu_ns: 1,
+            collections_ns: 0,
             since: Since::default(),
             process: None,
             mapped: None,
             opened: None,
+            volume: None,
             crowded: Vec::new(),
+            collections: Vec::new(),
+            peers: Vec::new(),
+            out_of_memory: None,
             threads: (0..8000).map(thread).collect(),
             unmounted: Vec::new(),
             virtual_more: false,

@@ -278,6 +278,7 @@ pub const fn has_stack(kind: EventKind) -> bool {
         | K::JniReturn
         | K::IllegalTransition
         | K::ExceptionCreated
+        | K::OutOfMemory
         | K::OffCpu => true,
         K::GcBegin
         | K::GcEnd
@@ -334,6 +335,7 @@ pub fn group_title(group: &str) -> &'static str {
         "code" => "installed and removed code",
         "alloc" => "allocation samples",
         EXCEPTIONS_GROUP => "exceptions",
+        "out-of-memory" => "errors that the JVM throws where it finds no memory",
         OBJECTS_GROUP => "all allocations",
         METHODS_GROUP => "calls and returns",
         "jni" => "JNI calls",

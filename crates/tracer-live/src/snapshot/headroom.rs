@@ -1,9 +1,9 @@
 //! Whether a JVM may be copied: its heap must be its own, and the copy must find room where the kernel would otherwise kill.
 
-use std::{fs, path::PathBuf};
+use std::fs;
 
 use crate::{
-    jvm::{find::Jvm, memory::maps},
+    jvm::{find::Jvm, memory::maps, os_process},
     text::column,
 };
 
@@ -73,10 +73,9 @@ impl Unsafe {
 /// What is free for a process.
 #[derive(Debug)]
 pub struct Headroom {
+    pid: u32,
     resident: u64,
     needed: u64,
-    /// Files of cgroups with a limit: what is used, what may be, and what of it can be taken back.
-    groups: Vec<PathBuf>,
     free: u64,
 }
 
@@ -91,7 +90,7 @@ impl Headroom {
         let resident = own + field("RssShmem:").unwrap_or(0) + field("VmSwap:").unwrap_or(0);
         let release = jvm.target.jdk_release;
         let written = if release >= NOTES_BESIDE { own * WRITTEN_PERCENT / 100 } else { own };
-        let mut headroom = Self { resident, needed: written + RESERVE, groups: groups(pid), free: 0 };
+        let mut headroom = Self { pid, resident, needed: written + RESERVE, free: 0 };
         headroom.free = headroom.now().0;
         Ok(headroom)
     }
@@ -109,15 +108,10 @@ impl Headroom {
     /// What is free now, and where the least is.
     fn now(&self) -> (u64, String) {
         let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|info| kilobytes(&info, "MemAvailable:"));
-        let mut least = (machine.unwrap_or(0), "the machine".to_owned());
-        for group in &self.groups {
-            if let Some(free) = free_of(group)
-                && free < least.0
-            {
-                least = (free, format!("its cgroup ({})", group.display()));
-            }
-        }
-        least
+        let machine = (machine.unwrap_or(0), "the machine".to_owned());
+        let group = os_process::memory_limit(self.pid)
+            .map(|(group, limit)| (limit.room_bytes(), format!("its cgroup ({group})")));
+        group.filter(|(free, _)| *free < machine.0).unwrap_or(machine)
     }
 
     /// How much less is free than before, and whether too little is.
@@ -175,38 +169,4 @@ fn bytes(value: u64) -> String {
 fn kilobytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
-}
-
-/// The cgroups of a process that may have a limit, from its own one up.
-fn groups(pid: u32) -> Vec<PathBuf> {
-    let text = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
-    let mut groups = Vec::new();
-    for line in text.lines() {
-        let mut parts = line.splitn(3, ':');
-        let (Some(_), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next()) else { continue };
-        let root = match controllers {
-            "" => "/sys/fs/cgroup",
-            all if all.split(',').any(|one| one == "memory") => "/sys/fs/cgroup/memory",
-            _ => continue,
-        };
-        let own = PathBuf::from(format!("{root}/{}", path.trim_start_matches('/')));
-        groups.extend(own.ancestors().take_while(|group| group.starts_with(root)).map(PathBuf::from));
-    }
-    groups
-}
-
-/// What is free in a cgroup with a limit.
-fn free_of(group: &std::path::Path) -> Option<u64> {
-    let number = |names: [&str; 2]| {
-        names.iter().find_map(|name| fs::read_to_string(group.join(name)).ok()?.trim().parse::<u64>().ok())
-    };
-    let limit = number(["memory.max", "memory.limit_in_bytes"])?;
-    let used = number(["memory.current", "memory.usage_in_bytes"])?;
-    let stat = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
-    let of = |name: &str| {
-        let line = stat.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim().parse::<u64>().ok()
-    };
-    let files = of("inactive_file ").unwrap_or(0);
-    Some(limit.saturating_sub(used.saturating_sub(files)))
 }

@@ -1,7 +1,10 @@
 //! A look at all threads of the JVM: what each does or waits for at a moment, read from outside. Threads that do the same stand together.
 
+mod process;
+
 use serde::{Deserialize, Serialize};
 
+pub use self::process::{MappedFile, MemoryLimit, Opened, OsProcess, ThreadLimit, Volume};
 use crate::event::StackId;
 
 /// What a thread waits for.
@@ -215,6 +218,20 @@ pub struct CrowdedLook {
     pub acceptor: Option<Acceptor>,
 }
 
+/// A peer for whose answers threads wait, and what the network does meanwhile.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PeerLook {
+    /// `TCP 10.0.0.7:5432`.
+    pub peer: String,
+    /// Time of a round trip, as the kernel has it of one connection.
+    pub rtt_ns: u64,
+    /// Segments that were sent again on that connection since the look before.
+    pub resent: u64,
+    /// Whether the oldest segment that is not acknowledged was sent again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unanswered: bool,
+}
+
 /// A thread that accepts connections at a socket: it was seen to, or its name says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Acceptor {
@@ -228,51 +245,28 @@ pub struct Acceptor {
     pub waits: Option<Waits>,
 }
 
-/// A file of which the target maps more and more.
+/// A collection that the program keeps and that has more entries than when it was seen first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MappedFile {
-    /// As the target sees it.
-    pub path: String,
-    /// How much more of it is mapped than at the first look.
-    pub grown_bytes: u64,
-    /// In how many pieces it is mapped.
-    pub mappings: u64,
-}
-
-/// What most of the descriptors lead to that the target has opened of late.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opened {
-    /// A file as the target sees it, a socket with its peer, or a kind of descriptors.
-    pub what: String,
-    /// How many of those that were looked at lead there.
-    pub descriptors: u64,
-    /// How many were looked at: those with the highest numbers.
-    pub looked_at: u64,
-}
-
-/// Running totals of a process and its machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OsProcess {
-    /// Memory in RAM that is not of files.
-    pub anonymous_bytes: u64,
-    /// Memory in RAM, files' included.
-    pub resident_bytes: u64,
-    /// Memory in swap.
-    pub swapped_bytes: u64,
-    /// Page faults that read from a disk.
-    pub major_faults: u64,
-    /// CPU time of all its threads.
-    pub cpu_ns: u64,
-    /// CPU time of everything on the machine.
-    pub machine_ns: u64,
-    /// How long its control group, or one above, was kept from running by a limit of CPU time; absent where none says.
-    pub throttled_ns: Option<u64>,
-    /// Descriptors that it has open; absent where they could not be counted.
+pub struct CollectionLook {
+    /// The field that has it: `com.shop.Registry.CALLS`.
+    pub field: String,
+    /// The static field that leads to the object with that field, where that is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub descriptors: Option<u64>,
-    /// How many it may have open.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub most_descriptors: Option<u64>,
+    pub root: Option<String>,
+    /// Its class.
+    pub class: String,
+    /// How many entries it had when it was seen first.
+    pub first: u64,
+    /// How many it had when it was seen last.
+    pub last: u64,
+    /// How much time lies between the two.
+    pub span_ns: u64,
+    /// How often it was seen.
+    pub seen: u64,
+    /// How often it had more entries than the time before.
+    pub rose: u64,
+    /// How often it had fewer.
+    pub fell: u64,
 }
 
 /// A look at all threads.
@@ -294,6 +288,9 @@ pub struct ThreadLook {
     /// What is opened and stays open; only where more is open than at the first look.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened: Option<Opened>,
+    /// The fullest of the file systems on which the target writes; only where less than a tenth of it is left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volume: Option<Volume>,
     /// Java threads, without virtual ones.
     pub threads: u64,
     /// Virtual threads that are not mounted and were looked at.
@@ -319,6 +316,15 @@ pub struct ThreadLook {
     /// Sockets at which connections wait to be accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub crowded: Vec<CrowdedLook>,
+    /// Peers for whose answers threads wait.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peers: Vec<PeerLook>,
+    /// Whether the JVM itself has thrown an `OutOfMemoryError` since it started; absent where it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub out_of_memory: Option<bool>,
+    /// Collections in fields of the program that have grown, those that grew most first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub collections: Vec<CollectionLook>,
 }
 
 impl ThreadLook {

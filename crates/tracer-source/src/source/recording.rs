@@ -270,7 +270,7 @@ impl<R: Read> Recording<R> {
                 TAG_TALLIES if latest_ns.is_some() => sink(Item::Tallies(self.parse(at, &payload)?)),
                 TAG_COVERAGE if latest_ns.is_some() => sink(Item::Coverage(self.parse(at, &payload)?)),
                 TAG_INSIDE if latest_ns.is_some() => sink(Item::Inside(self.parse(at, &payload)?)),
-                TAG_LOOK if latest_ns.is_some() => sink(Item::Look(self.parse(at, &payload)?)),
+                TAG_LOOK if latest_ns.is_some() => sink(Item::Look(Box::new(self.parse(at, &payload)?))),
                 TAG_END if latest_ns.is_some() => {
                     sink(Item::End(self.parse(at, &payload)?));
                     return Ok(());

@@ -3,7 +3,7 @@
 
 use super::super::table::column;
 use crate::{
-    item::look::{MappedFile, Opened, OsProcess, ThreadLook},
+    item::look::{MappedFile, Opened, OsProcess, ThreadLimit, ThreadLook, Volume},
     report::{Shape, Summary, Table, Unit},
 };
 
@@ -14,6 +14,8 @@ pub(super) struct Pressure {
     queued_ns: u64,
     first: Option<OsProcess>,
     last: OsProcess,
+    /// Whether the JVM had thrown an `OutOfMemoryError`, at the first look and at the last one.
+    out_of_memory: Option<[bool; 2]>,
     /// Time between those two.
     between_ns: u64,
     /// Looks in a row, up to the last, in which memory grew.
@@ -26,6 +28,8 @@ pub(super) struct Pressure {
     opened_more: u64,
     /// What most of the newest descriptors lead to.
     opened: Option<Opened>,
+    /// The fullest file system, at the last look.
+    volume: Option<Volume>,
 }
 
 /// What is in RAM of files.
@@ -37,6 +41,11 @@ impl Pressure {
     pub(super) fn look(&mut self, look: &ThreadLook) {
         self.span_ns = self.span_ns.saturating_add(look.span_ns);
         self.queued_ns = self.queued_ns.saturating_add(look.queued_ns);
+        self.volume.clone_from(&look.volume);
+        if let Some(now) = look.out_of_memory {
+            let first = self.out_of_memory.map_or(now, |[first, _]| first);
+            self.out_of_memory = Some([first, now]);
+        }
         let Some(process) = look.process else { return };
         self.file.clone_from(&look.mapped);
         self.opened.clone_from(&look.opened);
@@ -51,9 +60,26 @@ impl Pressure {
         self.last = process;
     }
 
-    /// What was mapped, and opened, since the first look.
+    /// What was mapped, and opened, since the first look, and what is nearly full.
     pub(super) fn tables(&self) -> impl Iterator<Item = Shape> {
-        self.mapped_table().into_iter().chain(self.opened_table())
+        self.mapped_table().into_iter().chain(self.opened_table()).chain(self.volume_table())
+    }
+
+    /// The fullest of the file systems on which the target writes; none where there is room on all.
+    fn volume_table(&self) -> Option<Shape> {
+        let Volume { file, bytes, free_bytes, files, free_files } = self.volume.clone()?;
+        Some(Shape::Table(Table {
+            id: "volumes",
+            title: "File system that is nearly full".to_owned(),
+            columns: vec![
+                column("file", "A file on it", Unit::Text),
+                column("size_bytes", "Size", Unit::Bytes),
+                column("free_bytes", "Left", Unit::Bytes),
+                column("files", "Files, at most", Unit::Count),
+                column("free_files", "Files left", Unit::Count),
+            ],
+            rows: vec![vec![file.into(), bytes.into(), free_bytes.into(), files.into(), free_files.into()]],
+        }))
     }
 
     /// What most of the newest descriptors lead to, by the last look; none where few more are open.
@@ -91,6 +117,11 @@ impl Pressure {
         if self.span_ns > 0 {
             summary = summary.float("cpu_queue_average", self.queued_ns as f64 / self.span_ns as f64);
         }
+        if let Some([before, now]) = self.out_of_memory {
+            summary = summary
+                .int("out_of_memory_before", u64::from(before))
+                .int("out_of_memory_since", u64::from(now && !before));
+        }
         let Some(first) = self.first else { return summary };
         let last = self.last;
         summary = summary
@@ -119,6 +150,18 @@ impl Pressure {
         if let Some(most) = last.most_descriptors {
             summary = summary.int("most_descriptors", most);
         }
+        if let Some(now) = last.memory_limit {
+            let then = first.memory_limit.unwrap_or(now);
+            summary = summary
+                .int("memory_limit_bytes", now.limit_bytes)
+                .int("memory_limit_used_bytes", now.used_bytes)
+                .int("memory_limit_grown_bytes", now.used_bytes.saturating_sub(then.used_bytes))
+                .int("memory_limit_reached", now.reached.saturating_sub(then.reached))
+                .int("memory_limit_killed", now.killed.saturating_sub(then.killed));
+        }
+        if let Some(ThreadLimit { limit, used }) = last.thread_limit {
+            summary = summary.int("thread_limit", limit).int("thread_limit_used", used);
+        }
         match (last.throttled_ns, first.throttled_ns) {
             (Some(later), Some(earlier)) => summary.int("throttled_ns", later.saturating_sub(earlier)),
             _ => summary,
@@ -129,7 +172,7 @@ impl Pressure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{report::Section, text::format};
+    use crate::{item::look::MemoryLimit, report::Section, text::format};
 
     #[test]
     fn averages_are_of_the_time_between_looks() {
@@ -143,6 +186,13 @@ mod tests {
             throttled_ns: Some(900 * seconds),
             descriptors: Some(40 + 10 * seconds),
             most_descriptors: Some(4096),
+            thread_limit: Some(ThreadLimit { limit: 100, used: 95 }),
+            memory_limit: Some(MemoryLimit {
+                limit_bytes: 900,
+                used_bytes: 500 + seconds,
+                reached: seconds,
+                killed: 1,
+            }),
         };
         let look = |seconds: u64, span_s: u64| ThreadLook {
             span_ns: span_s * 1_000_000_000,
@@ -164,6 +214,28 @@ mod tests {
         assert_eq!(whole.map(|key| section.number(key).map(format::whole)), [42, 6, 5400, 2].map(Some));
         let whole = ["descriptors", "descriptors_grown", "looks_descriptors", "most_descriptors"];
         assert_eq!(whole.map(|key| section.number(key).map(format::whole)), [200, 60, 2, 4096].map(Some));
+        let of_limit = ["bytes", "used_bytes", "grown_bytes", "reached", "killed"];
+        let of_limit = of_limit.map(|key| section.number(&format!("memory_limit_{key}")).map(format::whole));
+        let of_threads = ["thread_limit", "thread_limit_used"].map(|key| section.number(key).map(format::whole));
+        assert_eq!(of_threads, [100, 95].map(Some));
+        assert_eq!(of_limit, [900, 516, 6, 6, 0].map(Some));
+    }
+
+    #[test]
+    fn an_error_before_the_first_look_is_told_from_one_since() {
+        let told = |looks: [Option<bool>; 3]| {
+            let mut pressure = Pressure::default();
+            for out_of_memory in looks {
+                pressure.look(&ThreadLook { out_of_memory, ..ThreadLook::default() });
+            }
+            let summary = pressure.summary(Summary::new());
+            let section =
+                Section { id: "threads", title: String::new(), summary, notes: Vec::new(), shapes: Vec::new() };
+            ["out_of_memory_before", "out_of_memory_since"].map(|key| section.number(key).map(format::whole))
+        };
+        assert_eq!(told([Some(true); 3]), [Some(1), Some(0)]);
+        assert_eq!(told([Some(false), Some(false), Some(true)]), [Some(0), Some(1)]);
+        assert_eq!(told([None; 3]), [None; 2]);
     }
 
     #[test]

@@ -25,9 +25,11 @@ use super::super::{
     table::{Keyed, column},
 };
 use super::{
+    collections::Collections,
     crowded::Crowded,
     executors::Executors,
     initialisers::Initialisers,
+    peers::Peers,
     queues::Queues,
     reason::{Kind, reason, words},
     starved::StarvedPools,
@@ -82,6 +84,8 @@ pub(super) struct Waiting {
     executors: Executors,
     queues: Queues,
     crowded: Crowded,
+    collections: Collections,
+    peers: Peers,
     unnotified: Unnotified,
     initialisers: Initialisers,
 }
@@ -102,6 +106,8 @@ impl Default for Waiting {
             executors: Executors::default(),
             queues: Queues::default(),
             crowded: Crowded::default(),
+            collections: Collections::default(),
+            peers: Peers::default(),
             unnotified: Unnotified::default(),
             initialisers: Initialisers::default(),
         }
@@ -135,6 +141,8 @@ impl Waiting {
         self.executors.look(look, stacks);
         self.queues.look(look, stacks);
         self.crowded.look(look, stacks);
+        self.collections.look(look);
+        self.peers.look(look);
         self.unnotified.look(look, stacks);
         self.initialisers.look(look, stacks);
     }
@@ -206,6 +214,8 @@ impl Waiting {
             self.executors.table(),
             self.queues.table(),
             self.crowded.table(),
+            self.collections.table(),
+            self.peers.table(),
             self.starved.table(),
             self.circles_table(),
             self.unnotified.table(),

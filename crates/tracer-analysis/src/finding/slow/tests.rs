@@ -50,6 +50,37 @@ fn what_a_peer_is_asked_through_is_told_and_other_peers_are() {
 }
 
 #[test]
+fn what_the_network_does_tells_a_slow_peer_from_lost_segments() {
+    let case = |resent: u64, unanswered: u64| {
+        let cells = [
+            ("looks", 9_u64.into()),
+            ("looks_unanswered", unanswered.into()),
+            ("peer", "TCP 10.0.0.7:5432".into()),
+            ("rtt_ns", 250_000_u64.into()),
+            ("resent", resent.into()),
+        ];
+        waiting("socket", "TCP 10.0.0.7:5432 (read)", 7.9, 10).row("threads", "peers", &cells)
+    };
+    let said = |resent: u64, unanswered: u64| case(resent, unanswered).ask(peer).expect("a finding");
+    let fine = said(2, 2);
+    let evidence = "a round trip to it takes 250 us, and the network loses nothing: it is the peer that is slow";
+    assert!(fine.evidence.iter().any(|line| line == evidence), "{:?}", fine.evidence);
+    assert!(fine.next_step.contains("it answers slowly"), "{}", fine.next_step);
+    let lost = said(12, 0);
+    assert!(lost.title.ends_with("; the network loses what is sent"), "{}", lost.title);
+    assert!(
+        lost.evidence.iter().any(|line| line.starts_with("12 segments had to be sent again")),
+        "{:?}",
+        lost.evidence
+    );
+    assert!(lost.next_step.starts_with("Look at the way to that peer"), "{}", lost.next_step);
+    assert!(
+        said(0, 9).title.ends_with("; the network loses what is sent"),
+        "it waits ever longer until it tries again"
+    );
+}
+
+#[test]
 fn a_peer_on_a_crowded_machine_may_wait_for_a_cpu_too() {
     let crowded = |what: &'static str, own: f64| {
         waiting("socket", what, 1.9, 10)

@@ -27,6 +27,10 @@ pub(super) const OF_CONNECTING: &str = "Look whether that peer is there and take
 pub(super) const OF_ITSELF: &str = "The JVM waits for an answer of its own: `jtrace threads PID` shows the threads that serve that port. Where all of them call it \
                          themselves, none is left to answer: call the method itself, or serve such calls by another pool.";
 
+/// Of a peer on the way to which segments are lost.
+pub(super) const OF_NETWORK: &str = "Look at the way to that peer (`ss -ti`, `mtr`): what is lost is sent again after 200 ms at the earliest, and ever later. A short \
+                          limit of time and another connection help where it is one path that loses.";
+
 /// The answer is there and is not sent: what the peer wrote last waits until what it wrote before is acknowledged.
 pub(super) const NAGLE: Wait = Wait {
     kinds: &["socket"],

@@ -77,6 +77,7 @@ const fn types(kind: EventKind) -> &'static [Type] {
         | K::CodeUnloaded
         | K::FrameUnwound
         | K::IllegalTransition
+        | K::OutOfMemory
         | K::Marks => &[],
     }
 }

@@ -1,6 +1,6 @@
 //! How many descriptors a process has open and may have, and which it has opened of late.
 
-use std::fs;
+use std::{fs, os::unix::fs::MetadataExt as _};
 
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
@@ -9,6 +9,13 @@ use crate::jvm::find::process::read_bounded;
 
 /// Most descriptors that are read of the list of a process.
 const MOST_LISTED: usize = 65_536;
+
+/// Most descriptors that are looked at for files that are written.
+const MOST_WRITTEN: usize = 1024;
+/// The owner's right to write.
+const WRITE: u32 = 0o200;
+/// Where files are none of a disk.
+const OF_KERNEL: [&str; 5] = ["/dev/", "/proc/", "/sys/", "/memfd:", "/anon"];
 
 /// How many are open. Since Linux 6.2 the directory's size says it; before, they are counted, up to a bound.
 ///
@@ -39,6 +46,20 @@ pub fn highest(pid: u32, most: usize) -> Vec<u32> {
     numbers.sort_unstable_by(|a, b| b.cmp(a));
     numbers.truncate(most);
     numbers
+}
+
+/// Files that are open for writing, with their descriptors: up to so many are looked at.
+pub fn written(pid: u32) -> impl Iterator<Item = (u32, String)> {
+    let entries = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().take(MOST_WRITTEN);
+    entries.filter_map(|entry| {
+        let entry = entry.ok()?;
+        // The link itself can be written through where the descriptor can.
+        let is_written = entry.path().symlink_metadata().ok()?.mode() & WRITE != 0;
+        let leads_to = fs::read_link(entry.path()).ok().filter(|_| is_written)?;
+        let leads_to = leads_to.to_string_lossy().into_owned();
+        let is_file = leads_to.starts_with('/') && !OF_KERNEL.iter().any(|place| leads_to.starts_with(place));
+        is_file.then_some((entry.file_name().to_str()?.parse().ok()?, leads_to))
+    })
 }
 
 /// The inodes of the sockets among them.
@@ -74,6 +95,18 @@ mod tests {
         // Besides these standard input, output and error, and what this process may have handed on.
         assert!(counted.is_some_and(|counted| counted >= 6), "{counted:?}");
         assert_eq!(count(u32::MAX), None);
+    }
+
+    #[test]
+    fn files_that_are_written_are_told_from_those_that_are_read() {
+        let directory = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| directory.path().join(name);
+        let _written = File::create(path("written")).expect("a file");
+        fs::write(path("read"), "").expect("a file");
+        let _read = File::open(path("read")).expect("a file");
+        let found: Vec<String> = written(std::process::id()).map(|(_, path)| path).collect();
+        let has = |name: &str| found.iter().any(|found| *found == path(name).to_string_lossy());
+        assert!(has("written") && !has("read"), "{found:?}");
     }
 
     #[test]

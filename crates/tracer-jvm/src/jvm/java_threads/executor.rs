@@ -7,6 +7,7 @@
 
 use super::{
     coroutines, fork_join,
+    held::task,
     named_fields::{MAX_DEPTH, NamedFields},
     pools::{self, Pools},
     reader::Reader,
@@ -88,10 +89,7 @@ impl Executor {
         if let Some((address, pools::Waiting { queued, may_begin })) = of_many_queues {
             return Some(Self { address, queued, may_begin, completed: None, completed_here: 0 });
         }
-        let held = reader.platform(thread)?;
-        // Where the thread has an object for what only platform threads have, the task is in that, under another name.
-        let task = fields.reference(reader, held, if held == thread { "target" } else { "task" })?;
-        let (worker, waiting) = worker(fields, reader, task)?;
+        let (worker, waiting) = worker(fields, reader, task(fields, reader, thread)?)?;
         let address = fields.reference(reader, worker, "this$0")?;
         let queued = match waiting {
             Waiting::In(field) => queued(fields, reader, fields.reference(reader, address, field)?)?,

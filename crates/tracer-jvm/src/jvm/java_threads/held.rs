@@ -1,5 +1,5 @@
 //! What a thread has in fields: of its own class, of its task, of what a lambda or an inner class has caught, and of such objects of the
-//! program. Fields of classes (static ones) are not looked at.
+//! program. Static fields are another matter.
 
 use super::{named_fields::NamedFields, reader::Reader};
 use crate::{jvm::peek::Peek, text::class_name::is_of_jdk};
@@ -17,6 +17,12 @@ pub(super) struct Held<'a> {
     pub(super) is_own: bool,
 }
 
+/// What a thread runs. Where it has an object for what only threads of the platform have, that is in there, under another name.
+pub(super) fn task<P: Peek>(fields: &NamedFields, reader: &Reader<'_, P>, thread: u64) -> Option<u64> {
+    let held = reader.platform(thread)?;
+    fields.reference(reader, held, if held == thread { "target" } else { "task" })
+}
+
 /// Shows each of them. Where it is none that is looked for, and one of the program's, its own fields come as well.
 pub(super) fn each<P: Peek>(
     fields: &NamedFields,
@@ -24,9 +30,11 @@ pub(super) fn each<P: Peek>(
     thread: u64,
     is_it: &mut dyn FnMut(Held<'_>) -> bool,
 ) {
-    let Some(held) = reader.platform(thread) else { return };
-    let task = fields.reference(reader, held, if held == thread { "target" } else { "task" });
-    let mut holders: Vec<(u64, bool)> = [Some(thread), task].into_iter().flatten().map(|of| (of, true)).collect();
+    if reader.platform(thread).is_none() {
+        return;
+    }
+    let own = [Some(thread), task(fields, reader, thread)];
+    let mut holders: Vec<(u64, bool)> = own.into_iter().flatten().map(|of| (of, true)).collect();
     let mut at = 0;
     while let Some((holder, is_outer)) = holders.get(at).copied() {
         at += 1;

@@ -19,6 +19,8 @@ pub(super) const MAX_DEPTH: usize = 16;
 
 /// Most references of an object that are looked at.
 const MAX_REFERENCES: usize = 32;
+/// Most of a class: it has a static field for each of the constants that it names.
+const MAX_STATICS: usize = 256;
 
 /// References in objects of a class: names with that of the class that declares them, and where they lie.
 pub(super) type References = Arc<[(String, u64)]>;
@@ -92,6 +94,14 @@ impl NamedFields {
         let found: References = classes.flat_map(of_class).take(MAX_REFERENCES).collect();
         self.references.borrow_mut().insert(klass, Arc::clone(&found));
         found
+    }
+
+    /// The references that a class itself has, in static fields that it declares.
+    pub(super) fn statics<P: Peek>(&self, reader: &Reader<'_, P>, klass: u64) -> Vec<(String, u64)> {
+        let Some((class, _)) = reader.class(klass) else { return Vec::new() };
+        let fields = self.layout.of(reader.memory, reader.metadata, klass).into_iter();
+        let statics = fields.filter(|field| field.is_reference && field.is_static);
+        statics.map(|field| (label(&class, &field.name), field.offset)).take(MAX_STATICS).collect()
     }
 
     /// The object that a field of an object leads to.

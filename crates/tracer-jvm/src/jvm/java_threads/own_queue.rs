@@ -1,7 +1,7 @@
 //! The queue of a thread that works without an executor: what a program writes itself has a thread, a loop, and a queue from which that takes.
 //!
-//! The queue is found in fields: of the thread's own class, of its task, and of what a lambda or an inner class has caught. Fields of
-//! classes (static ones) are not looked at.
+//! The queue is found in fields: of the thread's own class, of its task, and of what a lambda or an inner class has caught. Those in static
+//! fields are no thread's own, and come from elsewhere.
 
 use super::{
     executor::count,

@@ -38,6 +38,17 @@ pub(super) struct Reader<'a, P> {
     pub(super) classes: &'a Classes,
 }
 
+impl<'a, P> Reader<'a, P> {
+    /// The same, which reads another memory: pages that hold what lies near.
+    pub(super) const fn near<'b, Q>(&self, memory: &'b Q) -> Reader<'b, Q>
+    where
+        'a: 'b,
+    {
+        let Self { metadata, places, classes, .. } = *self;
+        Reader { memory, metadata, places, classes }
+    }
+}
+
 impl<P: Peek> Reader<'_, P> {
     pub(super) fn thread_object(&self, thread: u64) -> Option<u64> {
         let object = self.memory.u64(thread.wrapping_add(self.places.thread_object)).ok()?;

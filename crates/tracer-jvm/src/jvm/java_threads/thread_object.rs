@@ -4,6 +4,7 @@ use super::{
     JavaThread, Layout,
     doors::{Door, doors},
     executor::Executor,
+    kept::{Keeping, Kept},
     named_fields::{MAX_DEPTH, NamedFields},
     own_queue::OwnQueue,
     places::Places,
@@ -64,6 +65,7 @@ pub struct ThreadObjects {
     fields: Option<NamedFields>,
     mounted: Option<u64>,
     virtual_threads: Option<VirtualThreads>,
+    keeping: Option<Keeping>,
 }
 
 impl ThreadObjects {
@@ -76,7 +78,8 @@ impl ThreadObjects {
             .inspect_err(|error| log::debug!("queues of executors and virtual threads: {error}"))
             .ok();
         let (places, classes) = (Places::find(jvm)?, Classes::default());
-        Ok(Self { memory, metadata, places, classes, fields, mounted, virtual_threads: None })
+        let keeping = Keeping::new(&jvm.tables, jvm.target.jdk_release);
+        Ok(Self { memory, metadata, places, classes, fields, mounted, virtual_threads: None, keeping })
     }
 
     /// Whether the JVM's sets of virtual threads are known.
@@ -101,12 +104,46 @@ impl ThreadObjects {
         threads.each(most, &self.memory, fields, &self.reader(&near), visitor)
     }
 
-    /// Classes may have gone, and others come to their addresses.
-    pub fn forget(&self) {
+    /// Classes have been loaded, or have gone, and others may come to their addresses.
+    pub fn forget(&mut self) {
         self.classes.forget();
         if let Some(fields) = &self.fields {
             fields.forget();
         }
+        if let Some(keeping) = &mut self.keeping {
+            keeping.forget_kinds();
+        }
+    }
+
+    /// Classes may have gone, and their static fields with them.
+    pub fn classes_unloaded(&mut self) {
+        if let Some(keeping) = &mut self.keeping {
+            keeping.forget();
+        }
+    }
+
+    /// Collections that the program keeps, with these threads, as far as a look goes.
+    pub fn kept(&mut self, threads: &[JavaThread]) -> Vec<Kept> {
+        let Self { memory, metadata, places, classes, fields, keeping, .. } = self;
+        let (Some(fields), Some(keeping)) = (fields, keeping) else { return Vec::new() };
+        let reader = Reader { memory: &*memory, metadata, places, classes };
+        let objects = threads.iter().filter_map(|thread| reader.thread_object(thread.address));
+        keeping.look(&*memory, fields, &reader, objects)
+    }
+
+    /// Finds the queues in static fields.
+    pub fn find_static_queues(&mut self) {
+        let Self { memory, metadata, places, classes, fields, keeping, .. } = self;
+        if let (Some(fields), Some(keeping)) = (fields, keeping) {
+            keeping.find_queues(&*memory, fields, &Reader { memory: &*memory, metadata, places, classes });
+        }
+    }
+
+    /// The queues in static fields, as far as they are known.
+    pub fn static_queues(&self) -> Vec<OwnQueue> {
+        let near = Pages::small(&self.memory);
+        let queues = |fields| Some(self.keeping.as_ref()?.queues(fields, &self.reader(&near)));
+        self.fields.as_ref().and_then(queues).unwrap_or_default()
     }
 
     /// The executor for which a thread works, and how many tasks wait in its queue. Pools are those of the same look.

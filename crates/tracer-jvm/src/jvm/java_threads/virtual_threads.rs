@@ -6,12 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::{
-    ThreadObject,
-    named_fields::NamedFields,
-    reader::{Classes, Reader},
-    thread_object::described,
-};
+use super::{ThreadObject, named_fields::NamedFields, reader::Reader, thread_object::described};
 use crate::jvm::{
     memory::Memory,
     metadata::{LoadedLayout, MetadataLayout, class_of},
@@ -302,9 +297,7 @@ impl<'a, P: Peek> Walk<'a, P> {
     where
         'a: 'b,
     {
-        let Reader { metadata, places, classes, .. } = *self.of;
-        let classes: &'b Classes = classes;
-        Reader { memory, metadata, places, classes }
+        self.of.near(memory)
     }
 
     /// Hands each element to `take`, until that says that it has enough.

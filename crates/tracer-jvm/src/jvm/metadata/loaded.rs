@@ -4,7 +4,7 @@
 //! what was there when it began, except after an unloading, which its caller must notice. Whatever an entry says, a walk ends:
 //! loaders, classes and methods are counted.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, ops::ControlFlow};
 
 use super::super::{
     code_cache::{Error, fields::Fields},
@@ -36,6 +36,19 @@ pub struct LoadedLayout {
 }
 
 impl LoadedLayout {
+    /// For tests in which classes are known.
+    #[cfg(test)]
+    pub(in crate::jvm) const ZERO: Self = Self {
+        head: 0,
+        next_loader: 0,
+        classes: 0,
+        next_class: 0,
+        layout_helper: 0,
+        methods: 0,
+        array_length: 0,
+        array_data: 0,
+    };
+
     /// Finds the offsets; the error names the field that is missing or absurd.
     pub fn from_tables(tables: &VmStructs) -> Result<Self, Error> {
         let fields = Fields(tables);
@@ -60,6 +73,16 @@ impl LoadedLayout {
 
     /// Hands the address of each loaded class to `take`, until that says that it has enough.
     pub fn classes(&self, peek: &impl Peek, take: &mut dyn FnMut(u64) -> bool) {
+        self.walk(peek, &mut |class| if take(class) { ControlFlow::Continue(true) } else { ControlFlow::Break(()) });
+    }
+
+    /// Hands the address of each class to `take` that was loaded since: of each loader the youngest first, until `take` knows one of them.
+    pub fn younger_classes(&self, peek: &impl Peek, take: &mut dyn FnMut(u64) -> bool) {
+        self.walk(peek, &mut |class| ControlFlow::Continue(take(class)));
+    }
+
+    /// Hands each class to `take`, which says whether it wants more of the same loader, or nothing more at all.
+    fn walk(&self, peek: &impl Peek, take: &mut dyn FnMut(u64) -> ControlFlow<(), bool>) {
         let mut left = MAX_CLASSES;
         // A list that leads back to itself ends there.
         let mut known = HashSet::new();
@@ -70,8 +93,10 @@ impl LoadedLayout {
             let mut class = peek.u64(loader.wrapping_add(self.classes)).unwrap_or(0);
             while class != 0 && left > 0 && known.insert(class) {
                 left -= 1;
-                if !take(class) {
-                    return;
+                match take(class) {
+                    ControlFlow::Continue(true) => {}
+                    ControlFlow::Continue(false) => break,
+                    ControlFlow::Break(()) => return,
                 }
                 class = peek.u64(class.wrapping_add(self.next_class)).unwrap_or(0);
             }
@@ -158,6 +183,22 @@ mod tests {
     fn methods_of_all_loaders_are_found_and_arrays_have_none() {
         assert_eq!(found(&graph(), usize::MAX), [1, 2, 3, 4]);
         assert_eq!(found(&graph(), 2), [1, 2], "it ends where enough were taken");
+    }
+
+    #[test]
+    fn younger_classes_are_those_before_one_that_is_known() {
+        let since = |known: &[u64]| {
+            let mut found = Vec::new();
+            LAYOUT.younger_classes(&graph(), &mut |class| {
+                let is_new = !known.contains(&class);
+                found.extend(is_new.then_some(class));
+                is_new
+            });
+            found
+        };
+        assert_eq!(since(&[]), [0x4000, 0x5000, 0x6000, 0x7000]);
+        assert_eq!(since(&[0x6000, 0x5000]), [0x4000, 0x7000], "the next loader has some of its own");
+        assert!(since(&[0x4000, 0x7000]).is_empty());
     }
 
     #[test]

@@ -1,12 +1,21 @@
 //! What lies outside of the JVM: what its descriptors lead to, and who waits to be accepted. Names are left out where that is asked.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, collections::BTreeMap, net::SocketAddr};
 
-use super::{ThreadReader, waits::Known};
-use crate::jvm::{
-    descriptor::listening::{self, Crowded, Listening},
-    java_threads::{Door, JavaThread},
+use super::{super::Thread, ThreadReader, waits::Known};
+use crate::{
+    item::look::{Waits, peer},
+    jvm::{
+        descriptor::{
+            connection::Connection,
+            listening::{self, Crowded, Listening},
+        },
+        java_threads::{Door, JavaThread},
+    },
 };
+
+/// Most peers of whose connections a look asks.
+const MAX_PEERS: usize = 16;
 
 /// A socket at which connections wait to be accepted.
 #[derive(Clone, Debug)]
@@ -17,6 +26,24 @@ pub struct CrowdedSocket {
     pub at: Crowded,
     /// Kernel ids of threads that have the socket in a field: where some have it themselves, of these alone.
     pub held_by: Vec<u32>,
+}
+
+/// A connection for whose other side threads wait.
+#[derive(Clone, Debug)]
+pub struct AskedConnection {
+    /// `TCP 10.0.0.7:5432`.
+    pub peer: String,
+    /// Both ends, that of the target first.
+    pub ends: [SocketAddr; 2],
+    /// What the kernel knows of it.
+    pub known: Connection,
+}
+
+/// The ends of a connection that the target has made, of its name; none where that leaves them out.
+fn ends(on: &str) -> Option<[SocketAddr; 2]> {
+    let (peer, own) = on.strip_prefix("TCP ")?.split_once(" (from ")?;
+    let peer = peer.split(' ').next()?.parse().ok()?;
+    Some([own.strip_suffix(')')?.parse().ok()?, peer])
 }
 
 impl ThreadReader {
@@ -56,6 +83,33 @@ impl ThreadReader {
         crowded.into_iter().map(told).collect()
     }
 
+    /// Connections for whose other side some of these threads wait, one for each peer.
+    pub fn connections(&mut self, threads: &[Thread]) -> Vec<AskedConnection> {
+        let mut asked = BTreeMap::<&str, [SocketAddr; 2]>::new();
+        for thread in threads {
+            if let Some(Waits::SystemCall { on: Some(on), .. }) = &thread.waits
+                && asked.len() < MAX_PEERS
+                && let Some(ends) = ends(on)
+            {
+                asked.entry(peer(on)).or_insert(ends);
+            }
+        }
+        let mut found = Vec::new();
+        for (peer, ends) in asked {
+            let Some(listening) = &mut self.listening else { break };
+            match listening.connection(ends) {
+                Ok(known) => {
+                    found.extend(known.map(|known| AskedConnection { peer: peer.to_owned(), ends, known }));
+                }
+                Err(error) => {
+                    log::warn!("what the network does is not known: {error}");
+                    self.listening = None;
+                }
+            }
+        }
+        found
+    }
+
     /// Sockets that listen, each with the kernel's id of a thread that has it in a field.
     fn doors(&self) -> Vec<(Door, u32)> {
         let (Some(objects), Known { tids, listed, .. }) = (&self.objects, self.known()) else { return Vec::new() };
@@ -85,6 +139,27 @@ impl ThreadReader {
         match &self.redaction {
             Some(redaction) => redaction.borrow_mut().on(&on),
             None => on,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_the_target_has_made_has_both_ends_in_its_name() {
+        let found = |on: &str| ends(on).map(|ends| ends.map(|end| end.to_string()));
+        let told = |own: &str, peer: &str| Some([own.to_owned(), peer.to_owned()]);
+        assert_eq!(found("TCP 10.0.0.7:5432 (from 10.0.0.3:41456)"), told("10.0.0.3:41456", "10.0.0.7:5432"));
+        assert_eq!(found("TCP [::1]:80 of this JVM (from [::1]:9000)"), told("[::1]:9000", "[::1]:80"));
+        for other in [
+            "TCP 10.0.0.7:5432 (to 10.0.0.3:80)",
+            "TCP peer-3 (from TCP own)",
+            "UDP 10.0.0.7:53 (from 10.0.0.3:4)",
+            "/a",
+        ] {
+            assert_eq!(found(other), None, "{other}");
         }
     }
 }

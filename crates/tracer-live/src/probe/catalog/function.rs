@@ -118,6 +118,17 @@ pub(super) const FILL_IN_STACK_TRACE: Function = Function {
     ..FUNCTION
 };
 
+/// `(const char* message)`: called each time before the JVM throws an `OutOfMemoryError` for the heap, metaspace, or an array that is too
+/// long. Those that it has in store are not made like other exceptions.
+/// <https://github.com/openjdk/jdk17u/blob/jdk-17.0.15-ga/src/hotspot/share/utilities/debug.cpp#L322>
+pub(super) const OUT_OF_MEMORY: Function = Function {
+    name: "report_java_out_of_memory",
+    symbols: &["_Z25report_java_out_of_memoryPKc"],
+    arguments: &[],
+    words: &[],
+    ..FUNCTION
+};
+
 /// `(InstanceKlass*, bool shared)`; `class__loaded` is hit within.
 pub(super) const CLASS_LOADED: Function = Function {
     name: "ClassLoadingService::notify_class_loaded",

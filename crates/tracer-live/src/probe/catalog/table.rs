@@ -175,6 +175,11 @@ pub const PROBES: &[Probe] = &[
 
     probe(EventKind::ExceptionCreated, EXCEPTIONS, EXCEPTIONS_GROUP, Origin::Function(function::FILL_IN_STACK_TRACE)),
 
+    Probe {
+        dispensable: "an OutOfMemoryError that the JVM itself throws is not told with its place, because libjvm.so has no symbols",
+        ..probe(EventKind::OutOfMemory, EXCEPTIONS, "out-of-memory", Origin::Function(function::OUT_OF_MEMORY))
+    },
+
     on_demand(EventKind::ObjectAlloc, ALLOC, Flag::Alloc, OBJECTS_GROUP, Origin::Functions(function::OBJECT_ALLOC)),
 
     on_demand(EventKind::MethodEntry, METHODS, Flag::Method, METHODS_GROUP, Origin::Function(function::METHOD_ENTRY)),

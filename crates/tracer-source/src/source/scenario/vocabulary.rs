@@ -92,6 +92,7 @@ const fn entry(kind: EventKind) -> (&'static str, Lens, &'static [Field]) {
             ("illegal_transition", Lens::Typestate, &[Word("at"), Word("object"), Word("class"), Word("history")])
         }
         K::Marks => ("marks", Lens::Markers, &[Word("buffer"), Word("first"), Word("count")]),
+        K::OutOfMemory => ("out_of_memory", Lens::Exceptions, &[]),
         K::VmShutdown => ("vm_shutdown", Lens::Threads, &[]),
         K::CpuSample => ("cpu_sample", Lens::Cpu, &[Word("period")]),
         K::OffCpu => {

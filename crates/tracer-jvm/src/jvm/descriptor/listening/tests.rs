@@ -1,12 +1,17 @@
 //! Connections that wait are counted where nobody accepts them, of this process alone, and in other namespaces.
 
 use std::{
+    fs,
     net::{TcpListener, TcpStream},
     process::{Command, Stdio},
+    thread,
     time::{Duration, Instant},
 };
 
-use super::*;
+use super::{
+    super::diagnosis::{BY_FAMILY, DONE, FAILED, HEADER, read},
+    *,
+};
 use crate::fuzz;
 
 /// Of those of this process, which may have others.

@@ -3,7 +3,10 @@
 use std::{cell::Cell, sync::LazyLock};
 
 use super::{
-    super::places::{Places, References},
+    super::{
+        places::{Places, References},
+        reader::Classes,
+    },
     *,
 };
 use crate::{
