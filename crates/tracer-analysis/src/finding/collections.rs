@@ -26,9 +26,14 @@ fn growth(row: &Row<'_>) -> u64 {
 }
 
 /// `com.shop.Registry.CALLS` and what it has.
-pub(super) fn grew(row: &Row<'_>) -> String {
+fn grew(row: &Row<'_>) -> String {
     let [first, last] = ["entries_first", "entries_last"].map(|key| format::count(row.whole(key)));
     format!("`{}` grew from {first} to {last} entries", row.text("field"))
+}
+
+/// The first of them in words, for rules about memory.
+pub(super) fn grown(evidence: &Evidence<'_>) -> impl Iterator<Item = String> {
+    growing(evidence).take(3).map(|row| grew(&row))
 }
 
 /// A collection in a field only grows. Where the heap grows as well, or a queue whose threads are known, that is told with this.

@@ -138,7 +138,7 @@ fn left(row: &Row<'_>) -> Option<String> {
 
 /// What may hold what stays, for a title, and where that may be made: where a collection grows, else what is made most of what could stay.
 fn place(evidence: &Evidence<'_>, grown: u64) -> String {
-    let held = collections::growing(evidence).next().map(|row| format!("; {}", collections::grew(&row)));
+    let held = collections::grown(evidence).next().map(|grew| format!("; {grew}"));
     let collection = tables(evidence).next().and_then(|row| row.known("site"));
     let made = || candidates(evidence, grown).next()?.known("site");
     let place = match (collection, made()) {
@@ -176,18 +176,19 @@ fn could_stay(evidence: &Evidence<'_>, grown: u64) -> Vec<String> {
         let share = format::percent(row.number("share_percent").unwrap_or(0.0));
         format!("{share} of what is made now, and could stay: `{}` at {}", row.text("class"), row.text("site"))
     };
-    let held = collections::growing(evidence).take(3).map(|row| collections::grew(&row));
-    held.chain(tables(evidence).take(2).map(table)).chain(candidates(evidence, grown).take(3).map(line)).collect()
+    collections::grown(evidence)
+        .chain(tables(evidence).take(2).map(table))
+        .chain(candidates(evidence, grown).take(3).map(line))
+        .collect()
 }
 
 /// What may hold what fills the heap, and the places that allocate most.
 pub(super) fn made_at(evidence: &Evidence<'_>) -> Vec<String> {
-    let held = collections::growing(evidence).take(3).map(|row| collections::grew(&row));
     let sites = evidence.rows(Alloc, "sites").take(3).map(|row| {
         let share = format::percent(row.number("share_percent").unwrap_or(0.0));
         format!("{share} of what is made now: `{}` at {}", row.text("class"), row.text("site"))
     });
-    held.chain(sites).collect()
+    collections::grown(evidence).chain(sites).collect()
 }
 
 /// Objects that need regions of their own make G1 collect.

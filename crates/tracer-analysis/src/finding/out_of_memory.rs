@@ -32,7 +32,6 @@ pub(super) fn errors(evidence: &Evidence<'_>) -> Option<Finding> {
     };
     let callers = place.and_then(|row| row.known("callers")).map(|callers| format!("called from {callers}"));
     let earlier = (seen > 0 && before).then(|| "it had thrown some before, since it started".to_owned());
-    let grown = collections::growing(evidence).take(3).map(|row| collections::grew(&row));
     Some(Finding {
         id: "out-of-memory",
         severity,
@@ -43,7 +42,7 @@ pub(super) fn errors(evidence: &Evidence<'_>) -> Option<Finding> {
         evidence: callers
             .into_iter()
             .chain(earlier)
-            .chain(grown)
+            .chain(collections::grown(evidence))
             .chain(["who does not catch it loses a thread, and who does may go on with what is half done".to_owned()])
             .collect(),
         next_step: "The log says of which kind it was: heap, metaspace, direct buffers, or threads. `jtrace heap PID` shows what fills the heap; \

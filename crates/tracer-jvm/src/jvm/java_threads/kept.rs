@@ -17,7 +17,7 @@ use super::{
     executor::count,
     held::task,
     named_fields::NamedFields,
-    own_queue::OwnQueue,
+    own_queue::{LAMBDA, OwnQueue},
     reader::Reader,
 };
 use crate::{
@@ -327,9 +327,6 @@ impl Classes {
         reader.reference(mirror.wrapping_add(root.offset))
     }
 }
-
-/// Part of the name of a lambda's class.
-const LAMBDA: &str = "$$Lambda";
 
 #[cfg(test)]
 mod tests;

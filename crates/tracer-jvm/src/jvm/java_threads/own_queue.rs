@@ -40,7 +40,7 @@ impl OwnQueue {
 }
 
 /// Part of the name of a lambda's class.
-const LAMBDA: &str = "$$Lambda";
+pub(super) const LAMBDA: &str = "$$Lambda";
 
 /// How a field is called.
 pub(super) fn label(class: &str, field: &str) -> String {

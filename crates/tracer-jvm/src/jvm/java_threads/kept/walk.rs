@@ -2,13 +2,11 @@
 
 use std::{borrow::Cow, collections::HashSet};
 
-use super::{
-    super::{
-        entries::{Kind, Kinds},
-        named_fields::NamedFields,
-        reader::Reader,
-    },
-    LAMBDA,
+use super::super::{
+    entries::{Kind, Kinds},
+    named_fields::NamedFields,
+    own_queue::LAMBDA,
+    reader::Reader,
 };
 use crate::jvm::peek::Peek;
 
