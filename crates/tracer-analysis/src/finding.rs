@@ -25,7 +25,9 @@ mod locks;
 mod looks;
 mod opened;
 mod out_of_memory;
+mod pools;
 mod pressure;
+mod sleeping;
 mod slow;
 mod threads;
 mod typestate;
@@ -81,6 +83,9 @@ const RULES: &[Rule] = &[
     crowded::not_accepted,
     queues::grow,
     queues::backlog,
+    pools::exhausted,
+    pools::transaction,
+    sleeping::sleeping,
     lent::exhausted,
     lent::crowd,
     slow::peer,

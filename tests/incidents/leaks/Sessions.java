@@ -1,6 +1,6 @@
 /*
  * incident: Sessions are put into a static map at login, and nobody ever takes them out again.
- * names: heap-growth|heap-nearly-full Sessions.login|Sessions$Session
+ * names: collection-grows|heap-growth|heap-nearly-full Sessions.ACTIVE|Sessions.login|Sessions$Session
  * flags: -Xmx160m
  * jfr: jdk.OldObjectSample Sessions
  */

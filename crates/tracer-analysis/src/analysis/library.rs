@@ -8,10 +8,12 @@ use crate::{event::StackId, stack::Stacks};
 use super::site;
 
 /// Packages, in the order of their names. `javax` is the JDK's already.
-const PACKAGES: [&str; 87] = [
+const PACKAGES: [&str; 93] = [
     "akka",
+    "bitronix",
     "ch.qos.logback",
     "clojure",
+    "com.alibaba.druid",
     "com.amazonaws",
     "com.clickhouse",
     "com.codahale",
@@ -26,6 +28,8 @@ const PACKAGES: [&str; 87] = [
     "com.hazelcast",
     "com.ibm.db2",
     "com.jcraft.jsch",
+    "com.jolbox",
+    "com.lmax.disruptor",
     "com.mchange",
     "com.microsoft.sqlserver",
     "com.mongodb",
@@ -38,6 +42,7 @@ const PACKAGES: [&str; 87] = [
     "freemarker",
     "graphql",
     "groovy",
+    "io.agroal",
     "io.grpc",
     "io.lettuce",
     "io.micrometer",
@@ -87,6 +92,7 @@ const PACKAGES: [&str; 87] = [
     "org.springframework",
     "org.sqlite",
     "org.thymeleaf",
+    "org.vibur",
     "org.wildfly",
     "org.xnio",
     "org.yaml",

@@ -9,6 +9,7 @@ mod entry;
 mod executors;
 mod initialisers;
 mod peers;
+mod pools;
 mod pressure;
 mod queues;
 mod reason;

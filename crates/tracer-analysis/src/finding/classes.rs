@@ -1,6 +1,6 @@
 //! Rules about classes.
 
-use super::Evidence;
+use super::{Evidence, looks};
 use crate::{
     lens::Lens::Classes,
     report::{Finding, Severity},
@@ -40,8 +40,8 @@ pub(super) fn storm(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// The same for a title.
 fn at(evidence: &Evidence<'_>) -> String {
-    let site = evidence.rows(Classes, "loading").next().and_then(|row| row.known("site"));
-    site.map(|site| format!(", at {site}")).unwrap_or_default()
+    let row = evidence.rows(Classes, "loading").next().filter(|row| row.known("site").is_some());
+    row.map(|row| format!(", at {}", looks::place(&row))).unwrap_or_default()
 }
 
 /// The place that loads most of them.

@@ -3,6 +3,7 @@
 use super::{
     Evidence, Row,
     looks::{self, called_from},
+    when,
 };
 use crate::{
     lens::Lens::{Locks, Threads},
@@ -51,7 +52,7 @@ fn by_looks(evidence: &Evidence<'_>) -> Option<Finding> {
         score: 100.0 * average,
         title: format!("{} are blocked on one `{class}`, at {site}{holder}", looks::threads(evidence, &row, average)),
         shown_in: "threads.waiting",
-        when: row.seen(),
+        when: when::seen(evidence, &row),
         evidence: looks::seen(evidence, &row),
         next_step: format!(
             "Look at what the holder waits for: do not wait while holding `{class}`; `jtrace threads PID` shows it."

@@ -1,7 +1,7 @@
 //! Rules about threads that wait for each other, as looks at all threads have seen it: locks of `java.util.concurrent`, and pools
 //! that wait for themselves.
 
-use super::{Evidence, Row};
+use super::{Evidence, Row, when};
 use crate::{
     analysis::{library, threads::HAS_ENDED},
     lens::Lens::{Locks, Threads},
@@ -13,6 +13,8 @@ use crate::{
 const NAMED: usize = 6;
 /// Looks that are needed before anything is said that one moment could show by chance.
 pub(super) const LOOKS: u64 = 3;
+/// Threads on average from which on those are told that went on where others wait.
+const WENT_ON: f64 = 0.1;
 /// Virtual threads at one place from which on one look less is enough.
 pub(super) const CROWD: f64 = 10.0;
 
@@ -112,7 +114,7 @@ pub(super) fn lock_queue(evidence: &Evidence<'_>) -> Option<Finding> {
         score: 100.0 * average,
         title: format!("{} wait for a `{what}`, at {site}{held}", threads(evidence, &row, average)),
         shown_in: "threads.waiting",
-        when: row.seen(),
+        when: when::seen(evidence, &row),
         evidence: seen(evidence, &row),
         next_step: if what.contains("Semaphore") { PERMITS } else { LOCK }.to_owned(),
     })
@@ -130,7 +132,7 @@ fn abandoned(evidence: &Evidence<'_>, row: &Row<'_>, average: f64) -> Finding {
             threads(evidence, row, average)
         ),
         shown_in: "threads.waiting",
-        when: row.seen(),
+        when: when::seen(evidence, row),
         evidence: seen(evidence, row),
         next_step: format!(
             "Only a restart frees these threads; then look for what `{holder}` locks and does not unlock in a `finally`."
@@ -203,6 +205,17 @@ pub(super) fn own_caller(row: &Row<'_>) -> Option<String> {
 /// Whether a row's place is in a library that is known.
 pub(super) fn is_in_library(row: &Row<'_>) -> bool {
     library::has(&row.text("site"))
+}
+
+/// Where those are that came the same way as a row's threads and went on: they may have what those wait for.
+pub(super) fn went_on(evidence: &Evidence<'_>, row: &Row<'_>) -> Option<String> {
+    let average = row.number("past").filter(|average| *average >= WENT_ON)?;
+    let what = row.known("past_what").map(|what| format!(", waiting for {what}")).unwrap_or_default();
+    let (threads, at) = (threads(evidence, row, average), row.known("past_site")? + &what);
+    Some(match row.known("past_through") {
+        Some(method) => format!("{threads} that came through `{method}` as well went on, most to {at}"),
+        None => format!("{threads} are at work on that, most at {at}"),
+    })
 }
 
 /// How the program came to a row's place.

@@ -10,9 +10,9 @@ use self::wait::{
 use super::{
     Evidence, Row,
     cpu::samples,
-    looks::{LOOKS, of_kind, place, seen, threads},
+    looks::{LOOKS, of_kind, place, seen, threads, went_on},
     pressure::crowded_out,
-    queues,
+    queues, when,
 };
 use crate::{
     item::look::OF_THIS_JVM,
@@ -173,7 +173,9 @@ pub(super) fn process(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// Threads wait until somebody takes from a queue.
 pub(super) fn queue(evidence: &Evidence<'_>) -> Option<Finding> {
-    let mut finding = waits(evidence, &QUEUE)?;
+    let row = most(evidence, &QUEUE)?;
+    let mut finding = say(evidence, &QUEUE, &row)?;
+    finding.evidence.extend(went_on(evidence, &row));
     finding.evidence.extend(queues::fullest(evidence));
     Some(finding)
 }
@@ -184,6 +186,7 @@ pub(super) fn task(evidence: &Evidence<'_>) -> Option<Finding> {
     let mut finding = say(evidence, &TASK, &row)?;
     let together = Some(row.whole("together")).filter(|together| *together > 1);
     finding.evidence.extend(together.map(|together| format!("{together} at once wait for one and the same result")));
+    finding.evidence.extend(went_on(evidence, &row));
     Some(finding)
 }
 
@@ -204,11 +207,6 @@ fn asleep(evidence: &Evidence<'_>, pool: &str) -> Option<String> {
     let slept = row.whole("total_ns");
     let is_most = slept.saturating_mul(2) > evidence.span.duration_ns;
     is_most.then(|| format!("`{}` of these slept {} meanwhile", row.text("thread"), format::duration(slept)))
-}
-
-fn waits(evidence: &Evidence<'_>, wait: &Wait) -> Option<Finding> {
-    let row = most(evidence, wait)?;
-    say(evidence, wait, &row)
 }
 
 /// What most threads wait for, of these kinds.
@@ -246,7 +244,7 @@ fn say_all(evidence: &Evidence<'_>, wait: &Wait, row: &Row<'_>, all: &InMethod) 
             without_end.unwrap_or_default()
         ),
         shown_in: "threads.waiting",
-        when: row.seen(),
+        when: when::seen(evidence, row),
         evidence: if rows > 1 { of_one(seen(evidence, row)) } else { seen(evidence, row) },
         next_step: wait.next_step.to_owned(),
     })
@@ -275,7 +273,7 @@ pub(super) fn pinned(evidence: &Evidence<'_>) -> Option<Finding> {
             place(&row)
         ),
         shown_in: "threads.waiting",
-        when: row.seen(),
+        when: when::seen(evidence, &row),
         evidence: seen(evidence, &row)
             .into_iter()
             .chain([format!("{carriers} carriers, as many as CPUs, unless the JVM was told otherwise")])
@@ -296,7 +294,7 @@ pub(super) fn shutdown(evidence: &Evidence<'_>) -> Option<Finding> {
         score: 100.0 * looks as f64,
         title: format!("The JVM is ending and waits for {}, at {}", row.text("what"), row.text("site")),
         shown_in: "threads.waiting",
-        when: row.seen(),
+        when: when::seen(evidence, &row),
         evidence: [format!("seen in {looks} of {} looks at all threads", evidence.whole(Threads, "looks")?)]
             .into_iter()
             .chain(row.known("callers").map(|callers| format!("the JVM's end was asked for by {callers}")))
@@ -328,7 +326,7 @@ pub(super) fn dispatcher(evidence: &Evidence<'_>) -> Option<Finding> {
         score: 100.0 * average,
         title: format!("Handlers keep {what} waiting {how_long}, at {}", place(&row)),
         shown_in: "threads.waiting",
-        when: row.seen(),
+        when: when::seen(evidence, &row),
         evidence: seen(evidence, &row)
             .into_iter()
             .chain(["whatever comes meanwhile waits until that thread is free again".to_owned()])

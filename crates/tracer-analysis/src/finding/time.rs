@@ -22,12 +22,13 @@ const LEAST: f64 = 0.005;
 /// Some wait for a CPU is everywhere.
 const LEAST_QUEUED: f64 = 0.05;
 
-/// Running first, then what was stopped, then waiting: for a CPU, then by how many threads wait.
+/// Running first, then what was stopped, then waiting: for a CPU, then by how many threads wait. Who sleeps comes last.
 pub(super) fn spent(evidence: &Evidence<'_>) -> Vec<Doing> {
     let mut all = running(evidence);
     all.extend(stopped(evidence));
     all.extend(queued(evidence));
     all.extend(waiting(evidence));
+    all.extend(asleep(evidence));
     all
 }
 
@@ -65,14 +66,26 @@ fn queued(evidence: &Evidence<'_>) -> Option<Doing> {
 
 /// Whether a library's own thread rests here, as those of the JDK do that are no rows at all: what comes next is not there yet.
 fn rests(row: &Row<'_>) -> bool {
-    let waits_for_work = ["condition", "call"].contains(&row.text("kind").as_str());
+    let waits_for_work = ["call", "condition", "notify", "park", "sleep"].contains(&row.text("kind").as_str());
     waits_for_work && is_in_library(row) && own_caller(row).is_none()
+}
+
+/// Threads of the program that sleep, with the place of most of them.
+fn asleep(evidence: &Evidence<'_>) -> Option<Doing> {
+    let mut rows = evidence.rows(Threads, "waiting").filter(|row| is_asleep(row) && !rests(row)).peekable();
+    let (place, pool) = rows.peek().map(|row| (own_caller(row).or_else(|| row.known("site")), row.known("pool")))?;
+    let threads: f64 = rows.filter_map(|row| row.number("average")).sum();
+    (threads >= LEAST).then(|| Doing { state: "sleeps", what: "Thread.sleep".to_owned(), threads, place, pool })
+}
+
+fn is_asleep(row: &Row<'_>) -> bool {
+    row.text("kind") == "sleep"
 }
 
 /// By kind and what for, with the place and the pool of the largest part.
 fn waiting(evidence: &Evidence<'_>) -> Vec<Doing> {
     let mut reasons: BTreeMap<(String, String), (f64, Row<'_>)> = BTreeMap::new();
-    for row in evidence.rows(Threads, "waiting").filter(|row| !rests(row)) {
+    for row in evidence.rows(Threads, "waiting").filter(|row| !rests(row) && !is_asleep(row)) {
         let average = row.number("average").unwrap_or(0.0);
         // Rows come with the largest first.
         reasons.entry((row.text("kind"), row.text("what"))).or_insert((0.0, row)).0 += average;

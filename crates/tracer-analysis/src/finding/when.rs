@@ -71,12 +71,15 @@ impl Evidence<'_> {
     }
 }
 
-impl Row<'_> {
-    /// From the first to the last time that looks have seen it.
-    pub(super) fn seen(&self) -> Vec<Stretch> {
-        let stretch = self.number("first_ns").zip(self.number("last_ns"));
-        stretch.map(|_| Stretch { from_ns: self.whole("first_ns"), to_ns: self.whole("last_ns") }).into_iter().collect()
-    }
+/// When looks have seen a row: from the first to the last of them; all of the span where every look did.
+pub(super) fn seen(evidence: &Evidence<'_>, row: &Row<'_>) -> Vec<Stretch> {
+    let Some(from_ns) = row.number("first_ns").map(|_| row.whole("first_ns")) else { return Vec::new() };
+    let in_all = evidence.whole(Lens::Threads, "looks") == Some(row.whole("looks"));
+    let end_ns = evidence.span.duration_ns;
+    // The first look follows the beginning as soon as it can, and none comes at the very end.
+    let stretch =
+        if in_all { Stretch { from_ns: 0, to_ns: end_ns } } else { Stretch { from_ns, to_ns: row.whole("last_ns") } };
+    vec![stretch]
 }
 
 fn find<'a>(section: &'a Section, id: &str) -> Option<&'a Timeline> {

@@ -62,7 +62,7 @@ impl Loading {
     pub(super) fn sites_table(&self, context: Context<'_>) -> Option<Shape> {
         let label = |stack: &StackId| {
             let via = site::called(context.stacks, *stack).map(ToString::to_string);
-            Some((site::label(context.stacks, *stack), via))
+            Some((site::label(context.stacks, *stack), via, site::callers(context.stacks, *stack)))
         };
         let table = self.stacks.grouped(label).table(
             "loading",
@@ -70,10 +70,11 @@ impl Loading {
             vec![
                 column("site", "Place", Unit::Text),
                 column("via", "By calling", Unit::Text),
+                column("callers", "From", Unit::Text),
                 column("loaded", "Loaded", Unit::Count),
             ],
             |loaded| *loaded,
-            |(site, via)| vec![site.into(), via.into()],
+            |(site, via, callers)| vec![site.into(), via.into(), callers.into()],
             |loaded| vec![(*loaded).into()],
         );
         site::any_asked(self.stacks.iter().map(|(stack, _)| *stack)).then_some(table)

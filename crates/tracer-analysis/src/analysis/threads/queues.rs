@@ -149,7 +149,8 @@ mod tests {
         assert_eq!(row[2], 21.25.into());
         assert_eq!(row[3..11], [1_u64, 40, 10, 40, 1, 4, 4, 3].map(Cell::from));
         assert_eq!(row[11], "com.shop.Reaper.free:9".into());
-        let places = "`filler` at com.shop.Filler.make:4; `reaper-3` at com.shop.Reaper.free:9";
+        let places =
+            "`filler` at com.shop.Filler.make:4; `reaper-3` at com.shop.Reaper.free:9, waiting for time to pass";
         assert_eq!(row[14], places.into());
     }
 

@@ -1,6 +1,6 @@
 //! Why a thread waits: by what it is parked or blocked for, by its system call, and by the methods of the JDK that it waits in.
 
-use super::super::site;
+use super::{super::site, pools};
 use crate::{
     event::StackId,
     item::look::{Waits, peer},
@@ -24,7 +24,8 @@ const BLOCKERS: [(&str, Kind); 11] = [
 ];
 
 /// Methods of the JDK in which threads wait, by the beginnings of their names: they say more than what is below them.
-const CALLS: [(&str, Kind, &str); 24] = [
+const CALLS: [(&str, Kind, &str); 25] = [
+    ("java.lang.Thread.sleep", Kind::Sleep, "time to pass"),
     ("java.lang.Thread.join", Kind::Join, "the end of a thread"),
     ("java.util.concurrent.CyclicBarrier.await", Kind::Barrier, "the others at a CyclicBarrier"),
     ("java.util.concurrent.Phaser.arriveAndAwaitAdvance", Kind::Barrier, "the others at a Phaser"),
@@ -112,6 +113,11 @@ pub(super) enum Kind {
     Condition,
     Notify,
     Queue,
+    /// Something that there is a limited number of.
+    Pool,
+    /// The end of a database's transaction.
+    Transaction,
+    Sleep,
     Park,
     Socket,
     Served,
@@ -161,6 +167,9 @@ impl Kind {
             Self::Condition => "condition",
             Self::Notify => "notify",
             Self::Queue => "queue",
+            Self::Pool => "pool",
+            Self::Transaction => "transaction",
+            Self::Sleep => "sleep",
             Self::Park => "park",
             Self::Socket => "socket",
             Self::Served => "client",
@@ -212,6 +221,11 @@ pub(super) fn reason(waits: Option<&Waits>, stacks: &Stacks, stack: StackId) -> 
         let (_, what) = FILE_CALLS.iter().find(|(begin, _)| top.name.starts_with(begin))?;
         Some((Kind::File, (*what).to_owned()))
     };
+    let lent = || pools::reason(stacks, stack, told.as_ref());
+    let may_lend = known.is_none_or(|(_, kind, _)| *kind == Kind::Sleep);
+    if let Some(lent) = may_lend.then(lent).flatten() {
+        return Some(lent);
+    }
     match (known, told) {
         // With the file's path, where the thread was seen in the call.
         (Some((_, kind, _)), Some((known, what))) if *kind == known => Some((known, what)),

@@ -1,8 +1,8 @@
 //! What threads of the program wait for, from looks at all threads: how many on average, for what, from which line, and who holds it.
 //!
-//! Threads without a frame of the program are left out: pools without work, and what the JDK keeps for itself. So are those whose
-//! reason says nothing: a thread that sleeps.
+//! Threads without a frame of the program are left out: pools without work, and what the JDK keeps for itself.
 
+mod past;
 mod requests;
 mod seen;
 mod texts;
@@ -13,6 +13,7 @@ use std::{
 };
 
 use self::{
+    past::past,
     requests::Requests,
     seen::Seen,
     texts::{TEXTS, Texts},
@@ -22,7 +23,7 @@ use super::super::{
     pattern::last_number,
     row_steps::{Amount, Timed},
     site,
-    table::{Keyed, column},
+    table::{Keyed, Merge as _, column},
 };
 use super::{
     collections::Collections,
@@ -119,7 +120,8 @@ impl Waiting {
         self.looks += 1;
         self.look_steps.count((), look.time_ns, 1);
         self.looks_partial += u64::from(look.virtual_more);
-        for group in &look.groups {
+        let mut reasons = Vec::with_capacity(look.groups.len());
+        for (number, group) in look.groups.iter().enumerate() {
             let Some((kind, what)) = reason(group.waits.as_ref(), stacks, group.stack) else { continue };
             let Some(group) = waiting(kind, &what, group) else { continue };
             let group = &*group;
@@ -134,6 +136,10 @@ impl Waiting {
             seen.add(self.looks, look, group, stacks);
             let amounts = Durations { count: seen.looks - looks, total_ns: group.threads, max_ns: seen.now };
             self.reason_steps.add(reason, look.time_ns, amounts);
+            reasons.push((number, reason));
+        }
+        for (reason, found) in past(look, &reasons, stacks) {
+            self.reasons.entry(reason).past.merge(&found);
         }
         self.requests.look(look, stacks, &mut self.texts);
         self.starved.look(look, stacks);
@@ -200,7 +206,8 @@ impl Waiting {
 
     /// Threads of the program that waited, on average.
     pub(super) fn average(&self) -> f64 {
-        let threads: u64 = self.reasons.iter().map(|(_, seen)| seen.threads).sum();
+        let waits = self.reasons.iter().filter(|((kind, ..), _)| *kind != Kind::Sleep);
+        let threads: u64 = waits.map(|(_, seen)| seen.threads).sum();
         threads as f64 / self.looks.max(1) as f64
     }
 
@@ -255,7 +262,11 @@ impl Waiting {
                 last,
                 text(seen.pool.clone()),
                 seen.asked.map_or(Cell::Missing, Cell::from),
+                seen.served.map_or(Cell::Missing, Cell::from),
             ]
+            .into_iter()
+            .chain(seen.past.cells(looks))
+            .collect()
         };
         self.reasons.grouped(|reason| Some(self.label(reason))).table(
             "waiting",
@@ -279,6 +290,11 @@ impl Waiting {
                 column("last_ns", "Last seen", Unit::Ns),
                 column("pool", "Names", Unit::Text),
                 column("asked", "Asked", Unit::Text),
+                column("served", "Served", Unit::Text),
+                column("past", "Went on, average", Unit::Count),
+                column("past_site", "Most of them at", Unit::Text),
+                column("past_what", "Waiting for", Unit::Text),
+                column("past_through", "From", Unit::Text),
             ],
             |seen| seen.threads,
             labels,

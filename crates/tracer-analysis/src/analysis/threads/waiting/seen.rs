@@ -2,7 +2,9 @@
 
 use super::{
     super::super::{library, site, table::Merge},
-    HAS_ENDED, pool,
+    HAS_ENDED,
+    past::Past,
+    pool,
 };
 use crate::{
     item::look::{LookGroup, ThreadLook},
@@ -38,6 +40,10 @@ pub(super) struct Seen {
     pub(super) pool: Option<String>,
     /// Whom they ask, where a library does that for the program.
     pub(super) asked: Option<&'static str>,
+    /// For whom they work, where a library has called the program for that.
+    pub(super) served: Option<&'static str>,
+    /// Those that may have what they wait for.
+    pub(super) past: Past,
 }
 
 impl Seen {
@@ -51,6 +57,7 @@ impl Seen {
         }
         self.last_ns = look.time_ns;
         self.asked = self.asked.or_else(|| library::asked(stacks, group.stack));
+        self.served = self.served.or_else(|| library::served(stacks, group.stack).map(|(who, _)| who));
         let is_first = look.span_ns == 0;
         self.threads += group.threads;
         self.virtual_threads += if group.is_virtual { group.threads } else { 0 };
@@ -81,6 +88,7 @@ impl Merge for Seen {
         }
         self.last_ns = self.last_ns.max(other.last_ns);
         self.asked = self.asked.or(other.asked);
+        self.served = self.served.or(other.served);
         self.looks = self.looks.max(other.looks);
         self.threads += other.threads;
         self.virtual_threads += other.virtual_threads;
@@ -96,5 +104,6 @@ impl Merge for Seen {
         }
         self.most = self.most.max(other.most);
         self.together = self.together.max(other.together);
+        self.past.merge(&other.past);
     }
 }
