@@ -45,6 +45,7 @@ mod names;
 // Exceptions by class and place, with whatever collector and layout of objects.
 mod exceptions;
 mod executors;
+mod lent;
 // CPU samples and the scheduler's events agree with the kernel's accounts.
 mod clock;
 // The overhead laboratory: answers, and what is left where something of it ends early.

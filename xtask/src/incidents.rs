@@ -22,11 +22,15 @@ use ::tests::jdk::Jdk;
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
-use self::{program::Program, tally::Tally, trial::Trial};
+use self::{
+    program::{Jar, Program, class_path},
+    tally::Tally,
+    trial::Trial,
+};
 use crate::{
     build, jdks,
     kept::{Kept, Rows},
-    process, workspace,
+    process, setup, workspace,
 };
 
 /// Where the last run is kept.
@@ -126,13 +130,24 @@ fn classes() -> PathBuf {
     workspace::target().join("incidents")
 }
 
-/// Compiles all programs, which share a class.
+/// Compiles all programs, which share a class, and first installs the libraries that they are written with.
 fn compile(programs: &[Program]) -> Result<()> {
+    let mut jars: Vec<Jar> = programs.iter().flat_map(|program| program.jars.clone()).collect();
+    jars.sort();
+    jars.dedup();
+    let mut missing: Vec<&str> =
+        jars.iter().filter(|jar| !jar.file.is_file()).map(|jar| jar.package.as_str()).collect();
+    missing.dedup();
+    if !missing.is_empty() {
+        println!("incidents: installing {} (programs are written with them)", missing.join(" "));
+        setup::install(&missing)?;
+    }
     let classes = classes();
     fs::create_dir_all(&classes).with_context(|| format!("cannot make {}", classes.display()))?;
     let shared = sources().join("Incident.java");
     let mut javac = process::command(workspace::jdk_tool("javac"));
     javac.args(["--release", "11", "-g", "-nowarn", "-Xlint:-options", "-encoding", "UTF-8", "-d"]).arg(&classes);
+    javac.arg("-cp").arg(class_path(&classes, &jars)?);
     javac.arg(&shared).args(programs.iter().map(|program| &program.file));
     process::run(&mut javac)
 }

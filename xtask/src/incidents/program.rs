@@ -1,7 +1,9 @@
 //! A program with a planted cause, and what its first comment says of it.
 
 use std::{
-    fs,
+    env,
+    ffi::OsString,
+    fs, iter,
     path::{Path, PathBuf},
 };
 
@@ -52,6 +54,27 @@ pub(crate) struct Recorded {
     pub(crate) text: String,
 }
 
+/// A library of a Debian package.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Jar {
+    pub(crate) package: String,
+    pub(crate) file: PathBuf,
+}
+
+impl Jar {
+    /// Reads `PACKAGE/NAME`.
+    fn parse(text: &str) -> Result<Self> {
+        let (package, name) = text.split_once('/').context("`jars:` has packages with names of jars")?;
+        Ok(Self { package: package.to_owned(), file: Path::new("/usr/share/java").join(format!("{name}.jar")) })
+    }
+}
+
+/// A class path of these folders and jars.
+pub(crate) fn class_path(classes: &Path, jars: &[Jar]) -> Result<OsString> {
+    let all = iter::once(classes.to_owned()).chain(jars.iter().map(|jar| jar.file.clone()));
+    env::join_paths(all).context("a path with a colon in it")
+}
+
 /// A program of the corpus.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
@@ -72,6 +95,8 @@ pub(crate) struct Program {
     pub(crate) memory: Option<String>,
     /// How many threads that may have.
     pub(crate) threads: Option<String>,
+    /// The libraries that it is written with.
+    pub(crate) jars: Vec<Jar>,
     /// Whether it is one that others wrote, from a package.
     pub(crate) is_real: bool,
     needs: Option<u32>,
@@ -100,6 +125,7 @@ impl Program {
                 "until" => program.until = Some(value.parse()?),
                 "memory" => program.memory = Some(value.to_owned()),
                 "threads" => program.threads = Some(value.to_owned()),
+                "jars" => program.jars = value.split_whitespace().map(Jar::parse).collect::<Result<_>>()?,
                 "disk" => program.has_slow_disk = value == "slow",
                 "load" => program.is_busy = value == "cpu",
                 "jfr" => {

@@ -9,7 +9,12 @@ use ::tests::{
 };
 use anyhow::{Context as _, Result, ensure};
 
-use super::{classes, group::Group, program::Program, trial::PATIENCE};
+use super::{
+    classes,
+    group::Group,
+    program::{Program, class_path},
+    trial::PATIENCE,
+};
 use crate::dist;
 
 /// The real programs, by the names that `jtrace bench` has for them. Nothing is wrong with any of them.
@@ -39,7 +44,7 @@ impl Subject {
 
     fn planted(program: &Program, jdk: &Jdk, folder: &Path) -> Result<Self> {
         let mut java = Command::new(jdk.java());
-        java.args(&program.flags).arg("-cp").arg(classes()).arg(&program.main);
+        java.args(&program.flags).arg("-cp").arg(class_path(&classes(), &program.jars)?).arg(&program.main);
         let group = match (&program.memory, &program.threads) {
             (Some(limit), _) => Some(Group::with_memory(folder, limit)?),
             (None, Some(limit)) => Some(Group::with_threads(folder, limit)?),

@@ -211,7 +211,11 @@ pub(super) fn is_in_library(row: &Row<'_>) -> bool {
 pub(super) fn went_on(evidence: &Evidence<'_>, row: &Row<'_>) -> Option<String> {
     let average = row.number("past").filter(|average| *average >= WENT_ON)?;
     let what = row.known("past_what").map(|what| format!(", waiting for {what}")).unwrap_or_default();
-    let (threads, at) = (threads(evidence, row, average), row.known("past_site")? + &what);
+    let from = row.known("past_callers").and_then(|callers| {
+        let nearest = callers.split(", from ").next()?;
+        Some(format!(" (called by {nearest})"))
+    });
+    let (threads, at) = (threads(evidence, row, average), row.known("past_site")? + &from.unwrap_or_default() + &what);
     Some(match row.known("past_through") {
         Some(method) => format!("{threads} that came through `{method}` as well went on, most to {at}"),
         None => format!("{threads} are at work on that, most at {at}"),

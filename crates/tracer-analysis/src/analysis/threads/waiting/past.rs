@@ -10,14 +10,14 @@ use super::{
     },
     Reason,
 };
-use crate::{item::look::ThreadLook, report::Cell, stack::Stacks};
+use crate::{event::StackId, item::look::ThreadLook, report::Cell, stack::Stacks};
 
 /// Most reasons of one look for which others are looked for, and most groups of threads among which they are.
 const REASONS: usize = 4;
 const GROUPS: usize = 1024;
 
-/// A place, and what is waited for there where that is known.
-type Doing = (String, Option<String>);
+/// A place, what is waited for there where that is known, and the program's methods that led there.
+type Doing = (String, Option<String>, Option<String>);
 
 /// Threads that came through one method, and went on.
 #[derive(Clone, Debug, Default)]
@@ -38,14 +38,16 @@ pub(super) struct Past {
 }
 
 impl Past {
-    /// Those that parted nearest: how many on average, where most of them are and wait for what, and the method through which they came.
-    pub(super) fn cells(&self, looks: f64) -> [Cell; 4] {
+    /// Those that parted nearest: how many on average, where most of them are, wait for what and came from, and the method that all of
+    /// them have called.
+    pub(super) fn cells(&self, looks: f64) -> [Cell; 5] {
         let text = |text: Option<String>| text.map_or(Cell::Missing, Cell::from);
         let nearest = self.through.iter().find(|through| through.threads > 0).cloned().unwrap_or_default();
         let Through { method, threads, place } = nearest;
         let average = if self.looked { Cell::Float(threads as f64 / looks) } else { Cell::Missing };
-        let (place, what) = place.map(|(doing, _)| doing).unzip();
-        [average, text(place), text(what.flatten()), text(method)]
+        let (place, what, callers) =
+            place.map_or((None, None, None), |((place, what, callers), _)| (Some(place), what, callers));
+        [average, text(place), text(what), text(callers), text(method)]
     }
 }
 
@@ -99,7 +101,7 @@ fn went_on(look: &ThreadLook, reasons: &[(usize, Reason)], waited: Reason, way: 
         through.threads += group.threads;
         through.method = way.method(at).map(str::to_owned);
         let (_, what) = doing(stacks, group.stack, group.waits.as_ref());
-        *places.entry((at, (site::own_label(stacks, group.stack), what))).or_default() += group.threads;
+        *places.entry((at, own(stacks, group.stack, what))).or_default() += group.threads;
     }
     for ((at, place), threads) in places {
         let known = &mut past.through[at].place;
@@ -108,6 +110,13 @@ fn went_on(look: &ThreadLook, reasons: &[(usize, Reason)], waited: Reason, way: 
         }
     }
     past
+}
+
+/// The place of a thread in the program's own code.
+fn own(stacks: &Stacks, stack: StackId, what: Option<String>) -> Doing {
+    let own = site::own(stacks, stack, 0);
+    let place = own.as_ref().map_or_else(|| site::label(stacks, stack), |(frame, _)| frame.to_string());
+    (place, what, own.and_then(|(_, callers)| callers))
 }
 
 /// Whether two reasons are to wait for the same, wherever.
@@ -137,8 +146,15 @@ mod tests {
         let found = past(&look, &[(0, reason)], &play.stacks);
         let [(of, mut found)] = <[_; 1]>::try_from(found).expect("one reason");
         assert_eq!(of, reason);
-        let expected =
-            |threads: f64| [threads.into(), "a.Price.ask:9".into(), "time to pass".into(), "a.Shop.buy".into()];
+        let expected = |threads: f64| {
+            [
+                threads.into(),
+                "a.Price.ask:9".into(),
+                "time to pass".into(),
+                "a.Shop.buy:7, from a.Main.run:1".into(),
+                "a.Shop.buy".into(),
+            ]
+        };
         assert_eq!(found.cells(1.0), expected(3.0), "`list` parted earlier");
         found.merge(&found.clone());
         assert_eq!(found.cells(2.0), expected(3.0));
