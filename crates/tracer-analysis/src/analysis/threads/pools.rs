@@ -25,12 +25,16 @@ const fn transaction(method: &'static str, what: &'static str) -> Lender {
     Lender { method, kind: Kind::Transaction, what, workers: None }
 }
 
+const fn answer(method: &'static str, what: &'static str) -> Lender {
+    Lender { method, kind: Kind::Socket, what, workers: None }
+}
+
 const fn queue(method: &'static str, what: &'static str, workers: &'static str) -> Lender {
     Lender { method, kind: Kind::Queue, what, workers: Some(workers) }
 }
 
 /// What is widely used. A method that also connects, or looks whether a connection is alive, is here for the time in which it does neither.
-const LENDERS: [Lender; 35] = [
+const LENDERS: [Lender; 44] = [
     pool("bitronix.tm.resource.common.XAPool.", "a connection of Bitronix"),
     pool("com.alibaba.druid.pool.DruidDataSource.", "a connection of Druid"),
     pool("com.google.common.util.concurrent.RateLimiter.", "its turn by a rate limit (Guava)"),
@@ -62,6 +66,15 @@ const LENDERS: [Lender; 35] = [
         what: "a free thread of Quartz",
         workers: Some("org.quartz.core.JobRunShell.run"),
     },
+    answer("com.hazelcast.spi.impl.AbstractInvocationFuture.", "an answer of Hazelcast"),
+    answer("com.rabbitmq.utility.BlockingCell.", "an answer of RabbitMQ"),
+    answer("io.grpc.stub.ClientCalls.", "an answer over gRPC"),
+    answer("io.lettuce.core.protocol.AsyncCommand.", "an answer of Redis"),
+    answer("org.apache.activemq.transport.FutureResponse.", "an answer of the broker"),
+    answer("org.apache.hc.core5.concurrent.BasicFuture.", "an answer over HTTP"),
+    answer("org.apache.http.concurrent.BasicFuture.", "an answer over HTTP"),
+    answer("org.apache.kafka.clients.producer.internals.ProduceRequestResult.", "an answer of the Kafka brokers"),
+    answer("org.apache.zookeeper.ClientCnxn.", "an answer of ZooKeeper"),
     transaction("com.sleepycat.je.txn.", "another transaction (Berkeley DB)"),
     transaction("org.apache.derby.impl.services.locks.", "another transaction (Derby)"),
     transaction("org.h2.mvstore.db.MVTable.", "another transaction (H2)"),
@@ -109,20 +122,18 @@ pub(super) const METHODS: usize = 8;
 
 /// What a thread waits to be given: it waits for what is `told`, or for all that is known is within its innermost method.
 pub(super) fn reason(stacks: &Stacks, stack: StackId, told: Option<&(Kind, String)>) -> Option<(Kind, String)> {
-    let may_be = match told {
+    let lender = lender(stacks, stack).filter(|lender| match told {
         Some((Kind::Condition | Kind::Notify | Kind::Park, _)) => true,
         // Others are what a pool keeps its list in order by.
         Some((Kind::Lock, class)) => class.contains("Semaphore"),
+        Some((Kind::Latch | Kind::Task, _)) => lender.kind == Kind::Socket,
         Some(_) => false,
         None => waits(stacks, stack),
-    };
-    if !may_be {
-        return None;
-    }
-    if let Some(lender) = lender(stacks, stack) {
+    });
+    if let Some(lender) = lender {
         return Some((lender.kind, lender.what.to_owned()));
     }
-    let is_told = told.is_some_and(|(kind, _)| *kind != Kind::Lock);
+    let is_told = matches!(told, Some((Kind::Condition | Kind::Notify | Kind::Park, _)));
     let name = is_told.then(|| own(stacks, stack)).flatten()?;
     // Packages say nothing here.
     let class = name.rsplit_once('.').and_then(|(class, _)| class.rfind('.'));
@@ -226,6 +237,15 @@ mod tests {
         assert_eq!(of(Some(Kind::Notify), &borrow), Some((Kind::Pool, "what `Connections.borrow` gives".to_owned())));
         assert_eq!(of(Some(Kind::Monitor), &borrow), None);
         assert_eq!(of(Some(Kind::Condition), &["a.Shop.run:3", "a.Mailbox.next:20", PARK]), None);
+    }
+
+    #[test]
+    fn an_answer_that_another_thread_reads_is_waited_for() {
+        let frames = ["a.Shop.sell:3", "org.apache.activemq.transport.FutureResponse.getResult:48", PARK];
+        let answer = Some((Kind::Socket, "an answer of the broker".to_owned()));
+        assert_eq!([Kind::Condition, Kind::Latch].map(|told| of(Some(told), &frames)), [answer.clone(), answer]);
+        let pool = ["a.Shop.buy:3", "com.zaxxer.hikari.pool.HikariPool.getConnection:1", PARK];
+        assert_eq!(of(Some(Kind::Latch), &pool), None);
     }
 
     #[test]

@@ -54,11 +54,23 @@ const CALLS: [(&str, Kind, &str); 25] = [
 
 /// What calls the program on the only thread, or one of the few, that takes what comes next for everybody: what a handler waits for
 /// there, all others wait for, too.
-const DISPATCHERS: [(&str, &str); 4] = [
+const DISPATCHERS: [(&str, &str); 6] = [
     ("sun.net.httpserver.ServerImpl$DefaultExecutor.execute", "the dispatcher of an HttpServer that has no executor"),
     ("java.awt.EventQueue.dispatchEvent", "the event thread of AWT"),
     ("io.netty.channel.nio.NioEventLoop.processSelectedKey", "an event loop of Netty"),
     ("io.netty.channel.epoll.EpollEventLoop.processReady", "an event loop of Netty"),
+    ("io.netty.util.concurrent.AbstractEventExecutor.safeExecute", "an event loop of Netty"),
+    ("org.apache.zookeeper.ClientCnxn$EventThread.processEvent", "the event thread of ZooKeeper"),
+];
+
+/// Methods of libraries that read what comes by itself, for all who wait for an answer: that nothing comes says nothing.
+const READERS: [&str; 6] = [
+    "com.rabbitmq.client.impl.AMQConnection$MainLoop.run",
+    "com.sun.jndi.ldap.Connection.run",
+    "org.apache.activemq.transport.tcp.TcpTransport.run",
+    "org.eclipse.paho.client.mqttv3.internal.CommsReceiver.run",
+    "org.eclipse.paho.mqttv5.client.internal.CommsReceiver.run",
+    "org.java_websocket.client.WebSocketClient.run",
 ];
 
 /// Native methods of files. A thread in one of them may wait, or run in the kernel; its system call is known only if it waits.
@@ -202,6 +214,9 @@ pub(super) fn reason(waits: Option<&Waits>, stacks: &Stacks, stack: StackId) -> 
     if let Some((_, what)) = DISPATCHERS.iter().find(|(caller, _)| frames().any(|frame| is(frame, caller))) {
         return Some((Kind::Dispatcher, (*what).to_owned()));
     }
+    if frames().take_while(|frame| !site::is_own(frame)).any(|frame| READERS.iter().any(|reader| is(frame, reader))) {
+        return None;
+    }
     if frames().any(|frame| is(frame, SHUTDOWN)) {
         return Some((Kind::Shutdown, "a shutdown hook".to_owned()));
     }
@@ -331,6 +346,14 @@ mod tests {
         let handler = [run, execute, "a.Invoice.render:7", "java.util.concurrent.locks.LockSupport.parkNanos:4", park];
         assert_eq!(kind(None, &handler).map(|(kind, _)| kind), Some(Kind::Dispatcher));
         assert_eq!(kind(None, &[run, "sun.nio.ch.EPoll.wait"]), None, "nothing has come");
+    }
+
+    #[test]
+    fn who_reads_for_others_waits_for_nothing_of_its_own() {
+        let waits = call("read", "TCP 10.0.0.7:61616 (from 10.0.0.3:41456)");
+        let run = "org.apache.activemq.transport.tcp.TcpTransport.run:215";
+        assert_eq!(kind(Some(&waits), &[run, "org.apache.activemq.transport.tcp.X.fill:50"]), None);
+        assert!(kind(Some(&waits), &[run, "a.Own.filter:3", "java.net.SocketInputStream.read:1"]).is_some());
     }
 
     #[test]
