@@ -19,6 +19,7 @@ pub mod list;
 mod listen;
 mod logger;
 mod markers;
+mod opening;
 mod options;
 mod outlet;
 mod output;

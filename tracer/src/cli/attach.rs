@@ -12,6 +12,7 @@ use super::{
     arming::{ArmedJvm, Held},
     inside::{self, Wanted},
     listen::{Limits, Pipeline, Showing, Waiter},
+    opening,
     options::{Extent, OutputOptions, WatchOptions},
     outlet::Outlet,
     output::{self, Files},
@@ -155,7 +156,7 @@ fn attach(pid: u32, watch: WatchOptions, output: &OutputOptions, show: Show) -> 
     let inside = watch.inside.wanted(&watched.lenses, watch.demand.each, watch.demand.yes)?;
     // Until the results are handed over: who looks into a machine that has no CPU left must not wait for them either.
     let _urgent = Urgent::begin();
-    let jvm = prepare::open(pid)?;
+    let jvm = opening::target(pid)?;
     let files = Files::open(output, pid, None)?;
     let libjvm = prepare::read_libjvm(&jvm.library.attach_path)?;
     let mut known = Known::read(&jvm, &libjvm, &watched);

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use super::{Failure, attach::say, output, prepare, replay};
+use super::{Failure, attach::say, opening, output, replay};
 use crate::{
     heap::{
         census::Census,
@@ -226,7 +226,7 @@ fn keep(stored: &Stored, path: &Path) -> Result<(), Failure> {
 impl Taking {
     /// Takes a snapshot of a JVM. Where it is the last one, all that reading it does not take is given up for good.
     pub(super) fn take_of(self, pid: u32, is_last: bool, values: bool) -> Result<Stored, Failure> {
-        let jvm = prepare::open(pid)?;
+        let jvm = opening::target(pid)?;
         if self.after_full_gc {
             after::full_collection(&jvm)?;
         }

@@ -11,7 +11,7 @@ use std::{
     process::ExitCode,
 };
 
-use super::{Failure, apart, prepare};
+use super::{Failure, apart, opening};
 use crate::{
     jvm::{
         code_cache::{self, Blob},
@@ -44,7 +44,7 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     if options.stdout {
-        let entries = entries(&prepare::open_to_look(options.pid)?)?;
+        let entries = entries(&opening::only_to_look(options.pid)?)?;
         let mut out = BufWriter::new(io::stdout().lock());
         write_entries(&entries, &mut out)?;
         out.flush()?;
@@ -57,7 +57,7 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let files = identity.map(TargetFiles::open);
     // The process that reaches her files has been started, which nothing after this may do.
     apart::only_look()?;
-    let jvm = prepare::opened(options.pid)?;
+    let jvm = opening::jvm(options.pid)?;
     let entries = entries(&jvm)?;
     let files = files.filter(|_| identity == Some(jvm.identity()));
     let place = Place::of(&jvm, files)?;

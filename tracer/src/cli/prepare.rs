@@ -12,7 +12,7 @@ use std::{
 use tracer_common::{record::EventKind, site::SiteSpec};
 
 pub(super) use self::known::{CodeHeaps, Known};
-use super::{Failure, apart, lane::Lane};
+use super::{Failure, lane::Lane};
 use crate::{
     ebpf::{attach::Place, load::KernelOptions},
     guard::Budget,
@@ -84,27 +84,6 @@ impl Watched {
         let opened = self.stacks.then(|| Unwinding::open(jvm))?;
         opened.map_err(|error| log::warn!("events have no stacks: {error}")).ok()
     }
-}
-
-/// Looks into the JVM with this pid, after a process apart has.
-pub(super) fn open(pid: u32) -> Result<Jvm, Failure> {
-    apart::look_at(pid)?;
-    opened(pid)
-}
-
-/// The same for a command that attaches nothing: what is of no use to it is given up before anything of the JVM is parsed.
-pub(super) fn open_to_look(pid: u32) -> Result<Jvm, Failure> {
-    apart::look_at(pid)?;
-    apart::only_look()?;
-    opened(pid)
-}
-
-/// Looks into the JVM, which did not hold up the process that looked first.
-pub(super) fn opened(pid: u32) -> Result<Jvm, Failure> {
-    Jvm::open(pid).map_err(|error| {
-        let hint = error.hint();
-        Failure::new(error, hint)
-    })
 }
 
 /// A pid that attaching accepts.

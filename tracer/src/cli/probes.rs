@@ -8,7 +8,7 @@ use std::{
 
 use serde::Serialize;
 
-use super::{Failure, apart, prepare};
+use super::{Failure, apart, opening};
 use crate::{
     jvm::{elf, usdt},
     probe::clock::{CLOCKS, Clock},
@@ -43,7 +43,7 @@ struct Row {
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let path = if let Ok(pid) = options.target.parse::<u32>() {
-        prepare::open_to_look(pid)?.library.attach_path
+        opening::only_to_look(pid)?.library.attach_path
     } else {
         apart::only_look()?;
         PathBuf::from(&options.target)

@@ -5,7 +5,7 @@ use std::{
     process::ExitCode,
 };
 
-use super::{Failure, prepare};
+use super::{Failure, opening};
 use crate::thread_dump;
 
 /// Options of `jtrace threads`.
@@ -28,7 +28,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    let jvm = prepare::open_to_look(options.pid)?;
+    let jvm = opening::only_to_look(options.pid)?;
     let dump = thread_dump::read(&jvm, options.redact).map_err(|error| {
         Failure::new(error, "run `jtrace doctor PID` to see what can be read of this JVM".to_owned())
     })?;

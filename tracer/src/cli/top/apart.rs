@@ -5,7 +5,7 @@ use std::{process::ExitCode, thread, time::Duration};
 use super::super::{
     Failure,
     apart::{Said, limit_memory, only_look, tell},
-    prepare,
+    opening,
 };
 use crate::{jvm::descriptor::listening::Listening, top::Watch};
 
@@ -31,7 +31,7 @@ pub(in crate::cli) fn watch(options: WatchOptions) -> Result<ExitCode, Failure> 
     let listening = Listening::opened(pid);
     only_look()?;
     tell(&Said::At(pid))?;
-    let mut watch = Watch::begin(prepare::opened(pid)?, listening);
+    let mut watch = Watch::begin(opening::jvm(pid)?, listening);
     while let Ok((reading, mut rest)) = watch.look() {
         tell(&Said::Reading(Box::new(reading)))?;
         while !rest.is_zero() {
