@@ -2,7 +2,6 @@
 
 mod announce;
 mod apart;
-mod arming;
 mod attach;
 mod bench;
 mod demand;
@@ -27,7 +26,6 @@ mod outside;
 mod perf_map;
 mod places;
 pub mod predicate;
-mod prepare;
 mod probes;
 mod recovery;
 mod replay;

@@ -21,7 +21,7 @@ use tracer_export::export;
 use tracer_governor::guard;
 use tracer_heap::heap;
 use tracer_jvm::{jvm, symbol, thread_dump};
-use tracer_live::{ebpf, inside, live, probe, snapshot};
+use tracer_live::{ebpf, inside, live, probe, setup, snapshot};
 use tracer_model::{item, report};
 use tracer_process::{ending, priority, privilege, reserve, standard_error, terminal};
 use tracer_query::{mark, marker, predicate, typestate};

@@ -37,7 +37,7 @@ mod threads;
 mod usage;
 mod volume;
 
-use std::{os::fd::OwnedFd, time::Instant};
+use std::{num::NonZeroU32, os::fd::OwnedFd, time::Instant};
 
 use tracer_common::{
     record::EventKind,
@@ -149,6 +149,11 @@ impl Live {
             attach_cpu_ns: self.attach_cpu_ns,
             threads,
         }
+    }
+
+    /// The process that is watched.
+    pub const fn pid(&self) -> NonZeroU32 {
+        self.place.pid
     }
 
     /// Tells the programs what became known about the JVM after attaching: the layout of its structures, and where the

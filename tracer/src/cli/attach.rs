@@ -4,34 +4,27 @@ use std::{
     io::{self, IsTerminal as _},
     path::PathBuf,
     process::ExitCode,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use super::{
     Failure, apart,
-    arming::{ArmedJvm, Held},
-    inside::{self, Wanted},
     listen::{Limits, Pipeline, Showing, Waiter},
     opening,
     options::{Extent, OutputOptions, WatchOptions},
     outlet::Outlet,
     output::{self, Files},
-    prepare::{self, Known, Watched},
 };
 use crate::{
-    ebpf::{
-        calibrate,
-        load::{Kernel, KernelOptions},
-    },
+    ebpf::load::KernelOptions,
     ending,
     export::events::EventStream,
-    item::Start,
     jvm::find::refused_calls::{Work, refuse_beyond},
-    lens::Lens,
-    live::Live,
     predicate::explain::{self, Costs},
     priority::Urgent,
-    privilege, standard_error,
+    privilege,
+    setup::{self, Attached, RunningTarget, SessionConfig},
+    standard_error,
 };
 
 /// Options of `jtrace attach`, and of the commands that attach for one question.
@@ -147,91 +140,58 @@ pub(super) fn record(options: RecordOptions) -> Result<ExitCode, Failure> {
 
 fn attach(pid: u32, watch: WatchOptions, output: &OutputOptions, show: Show) -> Result<ExitCode, Failure> {
     let watch = watch.with_properties()?.with_lane()?;
-    let mut watched = watch.watched(Instant::now())?;
-    watched.one_by_one |= show == Show::Events;
+    let mut config = watch.session_config(Instant::now())?;
+    config.one_by_one |= show == Show::Events;
     if watch.demand.wanted.explain {
-        return explain(&watched);
+        return explain(&config);
     }
     output::check(output)?;
-    let inside = watch.inside.wanted(&watched.lenses, watch.demand.each, watch.demand.yes)?;
+    config.weaving = watch.weaving()?;
     // Until the results are handed over: who looks into a machine that has no CPU left must not wait for them either.
     let _urgent = Urgent::begin();
     let jvm = opening::target(pid)?;
     let files = Files::open(output, pid, None)?;
-    let libjvm = prepare::read_libjvm(&jvm.library.attach_path)?;
-    let mut known = Known::read(&jvm, &libjvm, &watched);
-    if inside.is_none() {
-        prepare::something_to_see(&known.plan)?;
-    }
-    apart::nobody_holds_up(Some(&jvm.library.attach_path))?;
-    let pid = prepare::nonzero(pid)?;
-    let same_program = prepare::same_program(pid, jvm.library.attach_path.clone());
-    let limits = Limits { pid, duration: watch.duration, same_program };
+    let target = RunningTarget::read(jvm, &config)?;
+    apart::nobody_holds_up(Some(target.library()))?;
+    // It takes over the signals, before anything in the target is changed.
     let mut waiter = Waiter::new()?;
-    let asked = inside.as_ref().map(Wanted::asked);
-    let questions = inside.as_ref().and_then(Wanted::questions);
-    if questions.is_some() {
-        prepare::add_starts(&mut known.plan, &libjvm, Lens::Markers);
-    }
-    let gate = questions.map(|questions| known.thread_gate(&jvm, &questions));
-    let inside = inside::lane(inside, &jvm, &mut known.plan, &watched.lenses)?.map(|lane| lane.with_gate(gate));
-    let armed = ArmedJvm::new(&known.plan, &jvm, watch.demand.arm, &watched.predicate, &mut known.missing)?;
-    let path = jvm.library.attach_path.clone();
-    let holders = known.holders(&jvm, &watched.lenses);
-    let subjects = known.subjects(&jvm, &watched);
-    let mut jni = prepare::jni(&known.plan, &watched, limits.pid.get());
-    if let Some(jni) = &mut jni {
-        jni.look_into(&jvm, known.threads, false, &mut known.missing);
-    }
-    let unwinding = watched.unwinding(&jvm);
-    let prepared = prepare::prepared(&known, path, limits.pid, &watched, unwinding, holders, subjects)
-        .with_reader(known.reader(&jvm, &libjvm))
-        .with_jni(jni)
-        .with_asked(asked, inside);
+    let mut attached = target.attach(config)?;
     // Until all is detached.
-    let _watched = prepare::watched(jvm.identity());
-    let reader = Known::thread_reader(&jvm, &watched);
-    let mut live = Live::attach(prepared)?;
-    live.look_at_threads(reader);
-    let start = live.start(prepare::describe(&jvm, &watched, known.missing, known.threads));
-    let held = Held { armed, jvm, predicate: watched.predicate, included: watched.included };
-    watch_live(live, start, limits, files, show, held, &mut waiter)?;
+    let _journal_entry = attached.journal_entry.take();
+    watch_live(attached, watch.duration, files, show, &mut waiter)?;
     Ok(if ending::is_failure() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// What a trap costs here, measured on jtrace itself.
 pub(super) fn trap_ns(options: KernelOptions) -> Result<f64, Failure> {
     apart::nobody_holds_up(None)?;
-    let (mut kernel, mut rings) = Kernel::load(options)?;
-    let trap_ps = calibrate::hit_cost_ps(&mut kernel, &mut rings)?;
-    let trap_ps = trap_ps.ok_or_else(|| Failure::new("the cost of a trap could not be measured", None))?;
-    Ok(trap_ps as f64 / 1e3)
+    Ok(setup::trap_ns(options)?)
 }
 
 /// Says what would be decided where, and what that costs here; attaches to nothing but jtrace itself.
-fn explain(watched: &Watched) -> Result<ExitCode, Failure> {
-    let costs = Costs { trap_ns: trap_ns(watched.kernel)?, events_per_s: None, armed: None };
-    let predicate = &watched.predicate;
+fn explain(config: &SessionConfig) -> Result<ExitCode, Failure> {
+    let costs = Costs { trap_ns: trap_ns(config.kernel)?, events_per_s: None, armed: None };
+    let predicate = &config.predicate;
     io::Write::write_all(&mut io::stdout(), explain::explain(predicate, &predicate.split(), &costs).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Listens until the end, leaves the target as it was, and hands the results over. Gives what ended the session.
 pub(super) fn watch_live(
-    live: Live,
-    start: Start,
-    limits: Limits,
+    attached: Attached,
+    duration: Option<Duration>,
     mut files: Files,
     show: Show,
-    mut held: Held,
     waiter: &mut Waiter,
 ) -> Result<&'static str, Failure> {
+    let Attached { live, start, mut target, .. } = attached;
+    let limits = Limits { pid: live.pid(), duration, same_program: target.same_program() };
     if show.text() == Some(Extent::Screen) {
         files.keep(limits.pid.get());
     }
     let rest = files.rest();
     let stream = (show == Show::Events).then(Outlet::open).transpose()?.map(EventStream::new);
-    let attached =
+    let progress =
         format!("attached to {}: {} sites in {:.2} s", limits.pid, start.sites.len(), start.attach_ns as f64 / 1e9);
     let mut pipeline = Pipeline::new(start, files, stream)?;
     // Everything that takes more has been done.
@@ -242,15 +202,15 @@ pub(super) fn watch_live(
         log::warn!("the kernel does not refuse what a session has no need for: {error}");
     }
     if !matches!(show, Show::Tui(_)) {
-        say(&attached);
+        say(&progress);
     }
     let showing = match show {
         Show::Tui(_) => Showing::Screen,
         Show::Text(_) | Show::Json => Showing::Findings,
         Show::Events | Show::Quiet => Showing::Nothing,
     };
-    let ended = waiter.listen(live, limits, &mut pipeline, showing, || held.coverage())?;
-    held.release();
+    let ended = waiter.listen(live, limits, &mut pipeline, showing, || target.coverage())?;
+    target.restore();
     ending::undone();
     standard_error::end();
     let (report, files, passed) = pipeline.finish();

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use super::{
     Failure,
     attach::{self, trap_ns},
-    lane::Lane,
     predicate::PredicateOptions,
     values::words,
 };
@@ -14,6 +13,7 @@ use crate::{
     jvm::arming::ArmMode,
     lens::Lens,
     predicate::{Field, Kind, Predicate, split::Armed},
+    setup::Lane,
 };
 
 /// Runs `attach` with this lens, and CPU samples beside it: they tell how much happens in code that does not report.
@@ -47,7 +47,7 @@ pub(super) struct DemandOptions {
 
     /// Where calls and objects are counted (lenses methods, calls and alloc): by traps of the kernel, or by code that a library weaves
     /// into the methods
-    #[arg(long, value_enum, default_value_t, value_name = "LANE", hide_possible_values = false)]
+    #[arg(long, value_parser = words::<Lane>(), default_value = "auto", value_name = "LANE", hide_possible_values = false)]
     pub(super) lane: Lane,
 
     /// How far the JVM may be changed so that methods or objects are seen that do not report by themselves

@@ -134,6 +134,20 @@ impl From<crate::inside::visit::Error> for Failure {
     }
 }
 
+impl From<crate::setup::Error> for Failure {
+    fn from(error: crate::setup::Error) -> Self {
+        match error {
+            crate::setup::Error::Refused { message, hint } => Self::new(message, hint),
+            crate::setup::Error::Usage { message, hint } => Self::usage(message, hint),
+            crate::setup::Error::Ebpf(error) => error.into(),
+            crate::setup::Error::Arming(error) => error.into(),
+            crate::setup::Error::Visit(error) => error.into(),
+            crate::setup::Error::Cut(cut) => cut.into(),
+            crate::setup::Error::Io(error) => error.into(),
+        }
+    }
+}
+
 impl From<crate::source::recording::Error> for Failure {
     fn from(error: crate::source::recording::Error) -> Self {
         let hint = error.hint();

@@ -9,19 +9,8 @@ use crate::{
     mark::CALLS,
     marker::Wish,
     predicate::{Field, Kind, Predicate},
+    setup::Lane,
 };
-
-/// Where calls, and objects, are counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Lane {
-    /// Outside; where a part of the calls is not seen there, the first line names the command that sees it
-    #[default]
-    Auto,
-    /// By traps of the kernel; nothing is loaded into the JVM
-    Outside,
-    /// By code that a library weaves into the methods, and takes out when jtrace ends
-    Inside,
-}
 
 impl WatchOptions {
     /// With what the lane inside needs, where it is chosen.

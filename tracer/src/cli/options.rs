@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Failure, demand::DemandOptions, inside::InsideOptions, prepare::Watched, values::words};
+use super::{Failure, demand::DemandOptions, inside::InsideOptions, values::words};
 use crate::{
     ebpf::{
         clock::{ClockOptions, MAX_SAMPLE_HZ, USUAL_SAMPLE_HZ},
@@ -11,6 +11,7 @@ use crate::{
     },
     guard::{Budget, ON_DEMAND_BUDGET, USUAL_BUDGET},
     lens::Lens,
+    setup::{SessionConfig, Weaving},
     view::Lines,
 };
 
@@ -72,9 +73,9 @@ pub(super) struct WatchOptions {
 }
 
 impl WatchOptions {
-    /// The session that is asked for.
-    pub(super) fn watched(&self, began: Instant) -> Result<Watched, Failure> {
-        Ok(Watched {
+    /// The session that is asked for, but for what is woven: that is read later ([`Self::weaving`]).
+    pub(super) fn session_config(&self, began: Instant) -> Result<SessionConfig, Failure> {
+        Ok(SessionConfig {
             lenses: self.lenses(),
             kernel: self.kernel(),
             budget: self.budget(),
@@ -86,9 +87,16 @@ impl WatchOptions {
             timed: !self.demand.no_times,
             by_thread: self.demand.by_thread,
             lane: self.demand.lane,
+            arm: self.demand.arm,
             predicate: self.demand.predicate(&self.lenses(), self.kernel())?,
             included: self.demand.wanted.include.clone(),
+            weaving: None,
         })
+    }
+
+    /// The markers and properties that are asked for, where there are any.
+    pub(super) fn weaving(&self) -> Result<Option<Weaving>, Failure> {
+        self.inside.weaving(&self.lenses(), self.demand.each, self.demand.yes)
     }
 
     /// The lenses, in the order of the report, each once.

@@ -2,7 +2,9 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::{bench::program::Size, ebpf::load::Links, heap::answer::Group, jvm::arming::ArmMode, lens::Lens};
+use crate::{
+    bench::program::Size, ebpf::load::Links, heap::answer::Group, jvm::arming::ArmMode, lens::Lens, setup::Lane,
+};
 
 /// A type whose values a user names by words.
 pub(super) trait Worded: Copy + Send + Sync + 'static {
@@ -48,6 +50,12 @@ words! { ArmMode:
     Flag => "flag", "Set the flag: code that is compiled from then on calls, and up to JDK 23 the interpreter and native methods";
     Recompile => "recompile", "Have the JVM recompile the chosen classes (JDK 25), and set the flag only meanwhile";
     Auto => "auto", "Recompile where that is possible and classes are chosen, else set the flag";
+}
+
+words! { Lane:
+    Auto => "auto", "Outside; where a part of the calls is not seen there, the first line names the command that sees it";
+    Outside => "outside", "By traps of the kernel; nothing is loaded into the JVM";
+    Inside => "inside", "By code that a library weaves into the methods, and takes out when jtrace ends";
 }
 
 words! { Links:

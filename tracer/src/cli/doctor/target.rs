@@ -1,13 +1,10 @@
 //! What can be seen of one JVM.
 
-use super::{
-    super::{
-        list::duration,
-        prepare::{FEW_SITES, OTHER_JDK},
-    },
-    Check,
+use super::{super::list::duration, Check};
+use crate::{
+    jvm::find::{Jvm, threads},
+    setup::{FEW_SITES, OTHER_JDK},
 };
-use crate::jvm::find::{Jvm, threads};
 
 /// Flags that decide what can be seen, with what they are for.
 const FLAGS: [(&str, &str); 6] = [

@@ -15,10 +15,11 @@ use std::{
     time::Duration,
 };
 
-use super::super::{Failure, prepare};
+use super::super::Failure;
 use crate::{
     ending::{Patience, Until},
     jvm::find::process::Identity,
+    setup,
 };
 
 /// How long the child may take to get to the gate.
@@ -73,7 +74,7 @@ pub(super) fn start(program: &Path, libjvm: PathBuf, command: &[OsString]) -> Re
         .args(arguments)
         .stdin(Stdio::inherit())
         .spawn()?;
-    let waiting = Waiting { pid: prepare::nonzero(child.id())?, child: Some(child), libjvm, gate };
+    let waiting = Waiting { pid: setup::process_id(child.id())?, child: Some(child), libjvm, gate };
     wait_until_gate_is_open(waiting.pid, &waiting.gate, read);
     Ok(waiting)
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::prepare::ArmedFlag;
 use crate::{
     coverage::{Coverage, Silent},
     jvm::{
@@ -13,25 +12,28 @@ use crate::{
             snapshot::{Compilation, Name, Snapshot},
         },
         find::Jvm,
-        flags::{arm as flag, located::JvmTables},
+        flags::{
+            arm::{self as flag, Armed as ArmedFlag},
+            located::JvmTables,
+        },
         journal::Journal,
     },
     predicate::{Known, Outlook, Predicate, Subject},
     probe::{catalog::Flag, plan::Plan},
 };
 
-/// Flags and code that were changed; dropping it takes everything back.
+/// Probes of the JVM's code that were switched on, by flags and by recompiling. Dropping it takes everything back.
 #[derive(Default)]
-pub(super) struct ArmedJvm {
+pub(super) struct ArmedProbes {
     /// The flag of monitors.
-    monitors: Option<ArmedFlag>,
+    monitors: Option<ArmedFlag<JvmTables>>,
     /// Methods, and objects.
     exact: Vec<(Probes, arming::Armed)>,
     /// Flags that the JVM was started with.
     started: Vec<Flag>,
 }
 
-impl ArmedJvm {
+impl ArmedProbes {
     /// A JVM that was started with the flags of methods or objects: all of its code reports.
     pub(super) fn started(plan: &Plan, jvm: &Jvm, missing: &mut Vec<String>) -> Self {
         let monitors = plan.flags.contains(&Flag::Monitor).then(|| arm_monitors(jvm, missing)).flatten();
@@ -40,7 +42,7 @@ impl ArmedJvm {
     }
 
     /// Arms what a plan needs. What cannot be armed is missing, and no reason to stop.
-    pub(super) fn new(
+    pub(super) fn arm(
         plan: &Plan,
         jvm: &Jvm,
         mode: ArmMode,
@@ -120,30 +122,6 @@ impl ArmedJvm {
     }
 }
 
-/// What is to be given back at the end.
-pub(super) struct Held {
-    pub(super) armed: ArmedJvm,
-    pub(super) jvm: Jvm,
-    pub(super) predicate: Predicate,
-    pub(super) included: Vec<String>,
-}
-
-impl Held {
-    /// What could not be seen until now.
-    pub(super) fn coverage(&mut self) -> Vec<Coverage> {
-        let mut found = self.armed.coverage(&self.jvm, &self.predicate);
-        for coverage in &mut found {
-            coverage.included.clone_from(&self.included);
-        }
-        found
-    }
-
-    /// Leaves the JVM as it was found.
-    pub(super) fn release(self) {
-        self.armed.disarm(&self.jvm);
-    }
-}
-
 /// Why chosen classes were not recompiled.
 const NOTHING_TO_RECOMPILE: &str =
     "none of the chosen classes had compiled code, or too many had: what is compiled from now on reports";
@@ -151,7 +129,7 @@ const NOTHING_TO_RECOMPILE: &str =
 /// Most methods that a report names as not covered.
 const MAX_SILENT: usize = 10_000;
 
-fn arm_monitors(jvm: &Jvm, missing: &mut Vec<String>) -> Option<ArmedFlag> {
+fn arm_monitors(jvm: &Jvm, missing: &mut Vec<String>) -> Option<ArmedFlag<JvmTables>> {
     let name = Flag::Monitor.name();
     Journal::for_this_user()
         .map_err(flag::Error::from)

@@ -7,7 +7,7 @@ use tracer_weave::{
     control::{Matched, NEEDED},
 };
 
-use super::super::Failure;
+use super::super::Error;
 use crate::{
     inside::{compiled::FEW_COMPILATIONS, visit::Visit},
     mark::{Asked, CodeBefore, Meaning},
@@ -24,7 +24,7 @@ pub(super) fn check(
     methods: u64,
     later: bool,
     yes: bool,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     // A marker or symbol can have several rules: one that matches is enough.
     let mut methods_of: BTreeMap<u32, u64> = BTreeMap::new();
     for (rule, matched) in rules.iter().zip(matched) {
@@ -40,13 +40,13 @@ pub(super) fn check(
         }
         let Some(rule) = rules.iter().find(|rule| rule.marker == *marker) else { continue };
         if let Some(class) = classes(*marker, |matched| &matched.fixed) {
-            return Err(Failure::new(
+            return Err(Error::refused(
                 format!("the JVM does not let anybody change {class}"),
                 "hidden classes and some of the JVM's own cannot be woven; name others".to_owned(),
             ));
         }
         if let Some(class) = classes(*marker, |matched| &matched.needed) {
-            return Err(Failure::new(
+            return Err(Error::refused(
                 format!("{class} cannot be woven: {NEEDED}"),
                 "mark the calls of its method in other classes: `CLASSES::*@call:CLASS::METHOD`".to_owned(),
             ));
@@ -62,7 +62,7 @@ pub(super) fn check(
                 });
                 if !any {
                     let name = of.map_or("", |of| of.name.as_str());
-                    return Err(Failure::new(
+                    return Err(Error::refused(
                         format!("no loaded class has a method of the property `{name}`"),
                         "add --later if its classes are still to be loaded".to_owned(),
                     ));
@@ -75,7 +75,7 @@ pub(super) fn check(
 }
 
 /// A marker that matches nothing, with the nearest names.
-fn nothing(visit: &mut Visit, asked: &Asked, index: usize, rule: &Rule) -> Failure {
+fn nothing(visit: &mut Visit, asked: &Asked, index: usize, rule: &Rule) -> Error {
     let pattern = asked.markers.get(index).map_or("", |marker| marker.pattern.as_str());
     let classes = visit.classes().unwrap_or_default();
     let near = nearest_class(rule.class.as_str(), &classes);
@@ -85,7 +85,7 @@ fn nothing(visit: &mut Visit, asked: &Asked, index: usize, rule: &Rule) -> Failu
         Some(near) => format!("did you mean {near}? Add --later if the class is still to be loaded"),
         None => "add --later if its class is still to be loaded".to_owned(),
     };
-    Failure::new(format!("the marker `{pattern}` matches no method of a loaded class"), hint)
+    Error::refused(format!("the marker `{pattern}` matches no method of a loaded class"), hint)
 }
 
 /// The loaded class whose name without its package is nearest to a pattern's.
@@ -97,22 +97,22 @@ fn nearest_class<'a>(pattern: &str, classes: &'a [String]) -> Option<&'a str> {
 }
 
 /// Refuses to weave half of a program by mistake.
-pub(super) fn not_too_many(methods: u64) -> Result<(), Failure> {
+pub(super) fn not_too_many(methods: u64) -> Result<(), Error> {
     if methods <= MANY_METHODS {
         return Ok(());
     }
-    Err(Failure::new(
+    Err(Error::refused(
         format!("{methods} methods would be woven"),
         format!("narrow the patterns down, or add --yes to weave more than {MANY_METHODS}"),
     ))
 }
 
 /// Refuses what would make a large program slow for a while, as long as nobody has said that it may.
-pub(super) fn not_slow(code: &CodeBefore) -> Result<(), Failure> {
+pub(super) fn not_slow(code: &CodeBefore) -> Result<(), Error> {
     match code {
         CodeBefore::Unknown { compilations } if !compilations.is_some_and(|count| count <= FEW_COMPILATIONS) => {
             let count = compilations.map_or_else(|| "an unknown number of".to_owned(), |count| count.to_string());
-            Err(Failure::new(
+            Err(Error::refused(
                 "this JVM throws away all compiled code when classes are first woven, and is slow until it is compiled again".to_owned(),
                 format!("it has {count} compilations behind it, which take seconds; add --yes if that may be"),
             ))
@@ -122,9 +122,9 @@ pub(super) fn not_slow(code: &CodeBefore) -> Result<(), Failure> {
 }
 
 /// Refuses to follow protocols where symbols may be missing: verdicts would be wrong.
-pub(super) fn not_without_symbols(code: &CodeBefore) -> Result<(), Failure> {
+pub(super) fn not_without_symbols(code: &CodeBefore) -> Result<(), Error> {
     match code {
-        CodeBefore::Kept { untraced, named, .. } if *untraced > 0 => Err(Failure::new(
+        CodeBefore::Kept { untraced, named, .. } if *untraced > 0 => Err(Error::refused(
             format!(
                 "compiled code may have taken in methods without a trace ({}), and verdicts without their symbols are wrong",
                 named.join(", ")
