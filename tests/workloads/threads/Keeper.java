@@ -26,7 +26,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Collections of each kind, in static fields, in fields of objects, of threads and of tasks. Each work puts a number of entries of its own into each. */
+/** Collections of each kind, in static fields, in fields of objects, of threads and of tasks, and in a variable. Each work puts a number of entries of its own into each. */
 public class Keeper {
     static class Recent extends LinkedHashMap<Object, Object> {}
 
@@ -190,6 +190,8 @@ public class Keeper {
             done.append(" Keeper.SHARDS[]=").append(SHARDS[0].size() + SHARDS[2].size());
             done.append(" Keeper$Clerk.letters=").append(clerk.letters.size());
             done.append(" lambda=").append(caught.size());
+            // It is in a variable of this method, too.
+            done.append(" variable=").append(caught.size());
             System.out.println(done);
         }
     }

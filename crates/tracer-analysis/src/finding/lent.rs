@@ -2,11 +2,10 @@
 
 use super::{
     Evidence, Row,
-    looks::{self, CROWD, called_from},
+    looks::{self, CROWD, called_from, is_librarys_own},
     pools,
 };
 use crate::{
-    analysis::library,
     lens::Lens::{Locks, Threads},
     report::{Finding, Severity},
     text::format,
@@ -28,13 +27,14 @@ pub(super) fn exhausted(evidence: &Evidence<'_>) -> Option<Finding> {
         let wakes = row.whole("wakes");
         let is_known = || pools::is_told(evidence, &row.text("site"));
         let returns = 100 * row.whole("returns") >= RETURNS_PERCENT * wakes;
-        wakes >= WAKES && returns && together(evidence, row) >= TOGETHER && !hands_itself(row) && !is_known()
+        wakes >= WAKES && returns && together(evidence, row) >= TOGETHER && !is_librarys_own(row) && !is_known()
     })?;
     let average = row.whole("total_ns") as f64 / span;
     if average < TOLD {
         return None;
     }
-    let is_loop = is_loop(&row);
+    // A loop that takes what it itself has put is a worker that finds its own work.
+    let is_loop = 2 * row.whole("in_loop") > row.whole("returns");
     let method = row.known("method").map(|method| format!(", as `{method}` does")).unwrap_or_default();
     Some(Finding {
         id: "pool-exhausted",
@@ -60,16 +60,6 @@ pub(super) fn exhausted(evidence: &Evidence<'_>) -> Option<Finding> {
                     `jtrace threads PID` shows who waits and who has it."
             .to_owned(),
     })
-}
-
-/// Whether a loop takes what it itself has put: a worker that finds its own work.
-fn is_loop(row: &Row<'_>) -> bool {
-    2 * row.whole("in_loop") > row.whole("returns")
-}
-
-/// Whether that is the loop of a library's workers: an executor whose tasks bring further tasks, which is no pool.
-fn hands_itself(row: &Row<'_>) -> bool {
-    is_loop(row) && row.known("method").is_some_and(|method| library::has(&method))
 }
 
 /// The same of virtual threads, of which no event tells who wakes them: that many of them wait at one place, where few would be enough to
@@ -160,20 +150,21 @@ mod tests {
         assert!(case(390, 390, 0, 1).ask(exhausted).is_none(), "each at a queue of its own");
         assert!(case(4, 4, 0, 8).ask(exhausted).is_none());
         assert_eq!(case(390, 390, 390, 8).said(exhausted).0, Severity::Info, "it brings its own work");
-        let row = |method: &'static str| {
+        let row = |callers: &'static str| {
             let lent = [
                 ("site", "org.eclipse.jetty.util.BlockingArrayQueue.poll:382".into()),
                 ("total_ns", 80_000_000_000_u64.into()),
                 ("wakes", 400_u64.into()),
                 ("returns", 400_u64.into()),
-                ("in_loop", 400_u64.into()),
-                ("method", method.into()),
+                ("method", "org.eclipse.jetty.util.thread.QueuedThreadPool$Runner.run".into()),
+                ("callers", callers.into()),
             ];
             let waiting =
                 [("site", "org.eclipse.jetty.util.BlockingArrayQueue.poll:382".into()), ("together", 8_u64.into())];
             Case::seconds(10).row("locks", "lent", &lent).row("threads", "waiting", &waiting).ask(exhausted)
         };
-        assert!(row("org.eclipse.jetty.util.thread.QueuedThreadPool$Runner.run").is_none(), "a library's executor");
-        assert!(row("a.Own$Runner.run").is_some());
+        let idle = "org.eclipse.jetty.util.thread.QueuedThreadPool$Runner.run:3";
+        assert!(row(idle).is_none(), "threads of a library, which hand each other what comes");
+        assert!(row("a.Own.take:4").is_some());
     }
 }

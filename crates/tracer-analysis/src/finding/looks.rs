@@ -202,6 +202,11 @@ pub(super) fn own_caller(row: &Row<'_>) -> Option<String> {
     (!library::has(nearest)).then(|| nearest.to_owned())
 }
 
+/// Whether a row is about a library's own threads, on which nothing of the program is: they rest as those of the JDK do.
+pub(super) fn is_librarys_own(row: &Row<'_>) -> bool {
+    is_in_library(row) && own_caller(row).is_none()
+}
+
 /// Whether a row's place is in a library that is known.
 pub(super) fn is_in_library(row: &Row<'_>) -> bool {
     library::has(&row.text("site"))

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Evidence, Row,
-    looks::{is_in_library, own_caller},
+    looks::{is_librarys_own, own_caller},
     safepoint::stops_all,
 };
 use crate::{
@@ -67,7 +67,7 @@ fn queued(evidence: &Evidence<'_>) -> Option<Doing> {
 /// Whether a library's own thread rests here, as those of the JDK do that are no rows at all: what comes next is not there yet.
 fn rests(row: &Row<'_>) -> bool {
     let waits_for_work = ["call", "condition", "notify", "park", "sleep"].contains(&row.text("kind").as_str());
-    waits_for_work && is_in_library(row) && own_caller(row).is_none()
+    waits_for_work && is_librarys_own(row)
 }
 
 /// Threads of the program that sleep, with the place of most of them.

@@ -8,6 +8,7 @@
 //! The offsets in frames are those of x86-64 (`frame_x86.hpp`), the same from JDK 11 to 25, and one word fewer in 8.
 
 mod frozen;
+mod variables;
 
 use tracer_common::unwind::CodeLayout;
 
@@ -16,6 +17,8 @@ use super::{
     peek::{Peek, at},
     vmstructs::VmStructs,
 };
+
+pub use self::variables::Variables;
 
 /// Most frames of a stack; `jstack` shows as many.
 const MAX_FRAMES: usize = 1024;
@@ -162,6 +165,8 @@ struct Walk<'a, M, C> {
     /// What was read of the stack at once, and where that begins.
     copy: (u64, Vec<u8>),
     places: Vec<Place>,
+    /// Variables of the frames in the interpreter, where they are asked for.
+    variables: Option<Vec<Variables>>,
     entries: u32,
     /// Whether the frame below is a stub's.
     below_is_stub: bool,
@@ -181,6 +186,7 @@ impl<'a, M: Peek, C: Peek> Walk<'a, M, C> {
             base,
             copy: (0, Vec::new()),
             places: Vec::new(),
+            variables: None,
             entries: 0,
             below_is_stub: false,
             relative: false,
@@ -256,6 +262,7 @@ impl<'a, M: Peek, C: Peek> Walk<'a, M, C> {
         }
         let caller = self.word(self.fp.wrapping_add(WORD))?;
         self.places.push(Place::Interpreted { method, pointer });
+        self.take_variables();
         self.go_on(caller, sender, link)
     }
 

@@ -31,7 +31,7 @@ use self::layout::List;
 pub use self::{
     doors::Door,
     executor::Executor,
-    kept::Kept,
+    kept::{Kept, OnStack},
     layout::Layout,
     names::{NamedThread, ThreadNames},
     own_queue::OwnQueue,

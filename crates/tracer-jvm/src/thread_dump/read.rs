@@ -110,6 +110,8 @@ pub struct ThreadReader {
     descriptors: Descriptors,
     listening: Option<Listening>,
     out_of_memory: Option<OutOfMemory>,
+    /// Whether variables of a thread that stands still lead to objects.
+    has_variables: bool,
     unloads: Unloads,
     class_changes: Unloads,
     missing: Vec<String>,
@@ -148,6 +150,7 @@ impl ThreadReader {
             descriptors: Descriptors::new(pid),
             listening: None,
             out_of_memory: OutOfMemory::find(jvm),
+            has_variables: heap::has_variables(jvm),
             unloads: Unloads::new(jvm),
             class_changes: Unloads::and_loads(jvm),
             missing,

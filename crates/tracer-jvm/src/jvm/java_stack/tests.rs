@@ -94,6 +94,27 @@ fn a_thread_without_an_anchor_has_no_frames() {
 }
 
 #[test]
+fn variables_of_the_interpreter_lie_between_a_frame_and_its_callers() {
+    for (release, told) in [(8, FRAMES[2] + 32), (17, FRAMES[2] + 32), (25, 4)] {
+        let mut stacked = Stacked::new(release);
+        let pointer = if release == 8 { 48 } else { 56 };
+        let copy = &mut stacked.world.copy;
+        // None: the word below the saved rbp and the return address.
+        copy.write_u64(FRAMES[0] - pointer, if release == 25 { 1 } else { FRAMES[0] + 8 });
+        copy.write_u64(FRAMES[2] - pointer, told);
+        for (number, value) in [(0, 70), (1, 71), (2, 72)] {
+            copy.write_u64(FRAMES[2] + 32 - 8 * number, value);
+        }
+        let code = CodeCache::read(&stacked.world.copy, &stacked.world.tables).expect("a code cache");
+        let stacks = JavaStacks::new(code, &stacked.world.tables).expect("known offsets");
+        let found = stacks.variables(&stacked.world.copy, &stacked.world.copy, THREAD, BASE);
+        let words: Vec<&[u64]> = found.iter().map(|variables| &*variables.words).collect();
+        assert_eq!(words, [&[][..], &[70, 71, 72]], "on {release}");
+        assert!(found.iter().all(|variables| variables.method == stacked.method));
+    }
+}
+
+#[test]
 fn a_frame_that_leads_back_ends_the_walk() {
     let mut stacked = Stacked::new(21);
     stacked.world.copy.write_u64(FRAMES[0] - 8, STACK);
@@ -122,7 +143,10 @@ fn fuzz_java_stacks() {
         if dice.once_in(4) {
             copy.write_u64(STACK + 24, stacks.layout.return_barrier);
         }
-        let walked = stacks.of(&Metered::new(copy, 64 << 20), &stacked.world.copy, THREAD, BASE);
+        let memory = Metered::new(copy, 64 << 20);
+        let walked = stacks.of(&memory, &stacked.world.copy, THREAD, BASE);
         assert!(walked.places.len() <= MAX_FRAMES);
+        let all = stacks.variables(&memory, &stacked.world.copy, THREAD, BASE);
+        assert!(all.iter().all(|variables| variables.words.len() <= 64));
     });
 }

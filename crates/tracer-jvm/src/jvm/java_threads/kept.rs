@@ -1,8 +1,9 @@
-//! Collections that a program keeps: in its static fields, in fields of its threads and their tasks, and in those of the program's own
-//! objects that these lead to. Tasks that an executor or a timer keeps for later are those of its threads.
+//! Collections that a program keeps: in its static fields, in fields of its threads and their tasks, in variables of its methods that are in
+//! the interpreter, and in fields of the program's own objects that these lead to. Tasks that an executor or a timer keeps for later are those
+//! of its threads.
 //!
 //! A look reads so many objects and no more. So what has not changed of late is looked at in some looks only, and the rest comes first.
-//! Collections in other collections, and in variables of methods, are not seen.
+//! Collections in other collections, and in variables of compiled methods, are not seen.
 
 mod walk;
 
@@ -69,6 +70,15 @@ pub struct Kept {
     pub class: String,
     /// How many entries it has; of several in that field of several objects, all together.
     pub entries: u64,
+}
+
+/// What may be in the variables of a method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnStack {
+    /// `com.shop.Main.main`.
+    pub method: String,
+    /// Words that may be references.
+    pub objects: Vec<u64>,
 }
 
 /// A static field.
@@ -140,13 +150,14 @@ impl Keeping {
         self.kinds.forget();
     }
 
-    /// What is kept now, as far as a look goes, with the threads of these thread objects.
+    /// What is kept now, as far as a look goes, with the threads of these thread objects, and what may be in variables.
     pub(super) fn look<P: Peek>(
         &mut self,
         memory: &P,
         fields: &NamedFields,
         reader: &Reader<'_, impl Peek>,
         threads: impl Iterator<Item = u64>,
+        on_stack: &[OnStack],
     ) -> Vec<Kept> {
         if self.looks >= self.from {
             self.find_fields(&Pages::new(memory), fields, reader);
@@ -154,6 +165,7 @@ impl Keeping {
         let mut found = Found::new();
         self.under_fields(memory, fields, reader, &mut found);
         self.under_threads(memory, fields, reader, threads, &mut found);
+        self.under_variables(memory, fields, reader, on_stack, &mut found);
         self.looks += 1;
         let told = |((root, field), (class, entries)): <Found as IntoIterator>::Item| {
             let is_its = |root: &Arc<str>| field.strip_suffix("[]").unwrap_or(&field) == &**root;
@@ -282,6 +294,32 @@ impl Keeping {
         }
     }
 
+    /// What variables lead to that nothing else does.
+    fn under_variables<P: Peek>(
+        &mut self,
+        memory: &P,
+        fields: &NamedFields,
+        reader: &Reader<'_, impl Peek>,
+        on_stack: &[OnStack],
+        found: &mut Found,
+    ) {
+        let known: HashSet<String> = found.keys().map(|(_, field)| field.clone()).collect();
+        let kinds = &mut self.kinds;
+        let mut left = MAX_OBJECTS[1];
+        for OnStack { method, objects } in on_stack {
+            let pages = Pages::small(memory);
+            let near = reader.near(&pages);
+            let here = gathered(kinds, fields, &near, &mut left, |walk, take| {
+                for object in objects {
+                    walk.variable(*object, method, take);
+                }
+            });
+            let Some(mut here) = here else { return };
+            here.retain(|field, _| !known.contains(field));
+            add(found, None, here);
+        }
+    }
+
     /// The queues in static fields, as they are now.
     pub(super) fn queues<P: Peek>(&self, fields: &NamedFields, reader: &Reader<'_, P>) -> Vec<OwnQueue> {
         let queue = |root: &Root| {
@@ -303,7 +341,7 @@ fn gathered<P: Peek>(
 ) -> Option<Here> {
     let most = MAX_EACH.min(*left);
     let (mut own, mut here) = (most, Here::new());
-    walk(&mut Walk { fields, reader, kinds, left: &mut own }, &mut |field, class, entries| {
+    walk(&mut Walk::new(fields, reader, kinds, &mut own), &mut |field, class, entries| {
         let (_, known) = here.entry(field.to_owned()).or_insert_with(|| (class.to_owned(), 0));
         *known += entries;
     });

@@ -4,7 +4,7 @@ use super::{
     JavaThread, Layout,
     doors::{Door, doors},
     executor::Executor,
-    kept::{Keeping, Kept},
+    kept::{Keeping, Kept, OnStack},
     named_fields::{MAX_DEPTH, NamedFields},
     own_queue::OwnQueue,
     places::Places,
@@ -122,13 +122,13 @@ impl ThreadObjects {
         }
     }
 
-    /// Collections that the program keeps, with these threads, as far as a look goes.
-    pub fn kept(&mut self, threads: &[JavaThread]) -> Vec<Kept> {
+    /// Collections that the program keeps, with these threads and what may be in variables, as far as a look goes.
+    pub fn kept(&mut self, threads: &[JavaThread], on_stack: &[OnStack]) -> Vec<Kept> {
         let Self { memory, metadata, places, classes, fields, keeping, .. } = self;
         let (Some(fields), Some(keeping)) = (fields, keeping) else { return Vec::new() };
         let reader = Reader { memory: &*memory, metadata, places, classes };
         let objects = threads.iter().filter_map(|thread| reader.thread_object(thread.address));
-        keeping.look(&*memory, fields, &reader, objects)
+        keeping.look(&*memory, fields, &reader, objects, on_stack)
     }
 
     /// Finds the queues in static fields.

@@ -145,8 +145,18 @@ fn look(keeping: &mut Keeping, memory: &impl Peek) -> Vec<(String, Option<String
 }
 
 fn look_with(keeping: &mut Keeping, memory: &impl Peek, threads: &[u64]) -> Vec<(String, Option<String>, u64)> {
+    look_at(keeping, memory, threads, &[])
+}
+
+fn look_at(
+    keeping: &mut Keeping,
+    memory: &impl Peek,
+    threads: &[u64],
+    on_stack: &[OnStack],
+) -> Vec<(String, Option<String>, u64)> {
     with(memory, |fields, reader| {
-        let kept = keeping.look(memory, fields, reader, threads.iter().map(|thread| at(*thread)));
+        let threads = threads.iter().map(|thread| at(*thread));
+        let kept = keeping.look(memory, fields, reader, threads, on_stack);
         kept.into_iter().map(|kept| (kept.field, kept.root, kept.entries)).collect()
     })
 }
@@ -202,6 +212,20 @@ fn what_a_task_keeps_that_waits_in_a_queue_is_found_by_the_threads_of_its_execut
     let mut circle = Heap::new();
     circle.set(20, FIELD, at(15));
     assert_eq!(look_with(&mut keeping, &circle.0, &[13]).len(), found.len() - 1, "what leads back leads nowhere");
+}
+
+#[test]
+fn what_variables_may_have_is_told_with_the_method_and_only_where_nothing_else_has_it() {
+    let (mut keeping, heap) = (keeping(), Heap::new());
+    // A map, an object with one, the application that a static field has as well, and what is no object.
+    let objects = [at(3), at(8), at(1), at(9) + 8, 0x1000].to_vec();
+    let on_stack = [OnStack { method: "com.shop.Main.main".to_owned(), objects }];
+    let told = look_at(&mut keeping, &heap.0, &[], &on_stack);
+    let of_variables: Vec<_> = told.into_iter().filter(|(_, root, _)| root.is_none()).collect();
+    let ours = |field: &str| of_variables.iter().any(|(told, ..)| told == field);
+    assert!(ours("java.util.HashMap in a variable of com.shop.Main.main"), "{of_variables:?}");
+    assert!(ours("java.util.HashMap in a lambda of com.shop.Main"), "{of_variables:?}");
+    assert!(!ours("com.shop.Cache.pages"), "a static field leads to it: {of_variables:?}");
 }
 
 #[test]
@@ -264,7 +288,9 @@ fn fuzz_kept_collections() {
         fuzz::damage(dice, &mut copy);
         let (mut keeping, memory) = (keeping(), Metered::new(copy, 4 << 20));
         for _ in 0..2 {
-            let _: Vec<_> = look_with(&mut keeping, &memory, &[6, 13]);
+            let objects = (0..26).map(|object| at(object) + dice.below(9) as u64).collect();
+            let on_stack = [OnStack { method: "com.shop.Main.main".to_owned(), objects }];
+            let _: Vec<_> = look_at(&mut keeping, &memory, &[6, 13], &on_stack);
         }
         let _: Vec<OwnQueue> = with(&memory, |fields, reader| keeping.queues(fields, reader));
     });

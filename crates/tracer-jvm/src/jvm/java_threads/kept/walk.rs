@@ -12,25 +12,49 @@ use crate::jvm::peek::Peek;
 
 /// Most objects under one field, or one thread.
 const MAX_OBJECTS: usize = 64;
+/// The same under one variable.
+const MAX_OBJECTS_OF_VARIABLES: usize = 256;
 /// Most elements of an array in a field: what is kept in parts has few.
 const MAX_SHARDS: u32 = 16;
 /// Most elements of an array at the end of a way.
 const MAX_ELEMENTS: u32 = 64;
+/// Before the name of a method whose variable has an object: no field has such a name.
+const VARIABLE: &str = "variable ";
 /// How many objects of the program may lie between a field and a collection.
 const MAX_DEPTH: usize = 2;
+/// The same between a variable and a collection: what `main` has made and waits for is what all else hangs from.
+const MAX_DEPTH_OF_VARIABLES: usize = 5;
 
 /// Takes a collection: the field that has it, its class, and how many entries it has.
 pub(super) type Take<'a> = dyn FnMut(&str, &str, u64) + 'a;
 
 pub(super) struct Walk<'a, 'b, P> {
-    pub(super) fields: &'a NamedFields,
-    pub(super) reader: &'a Reader<'b, P>,
-    pub(super) kinds: &'a mut Kinds,
+    fields: &'a NamedFields,
+    reader: &'a Reader<'b, P>,
+    kinds: &'a mut Kinds,
     /// How many objects may still be looked at.
-    pub(super) left: &'a mut usize,
+    left: &'a mut usize,
+    /// How far it goes.
+    reach: Reach,
 }
 
-impl<P: Peek> Walk<'_, '_, P> {
+/// How many objects of the program may lie between the beginning and a collection, and how many are looked through.
+#[derive(Clone, Copy)]
+struct Reach {
+    depth: usize,
+    objects: usize,
+}
+
+impl<'a, 'b, P: Peek> Walk<'a, 'b, P> {
+    pub(super) const fn new(
+        fields: &'a NamedFields,
+        reader: &'a Reader<'b, P>,
+        kinds: &'a mut Kinds,
+        left: &'a mut usize,
+    ) -> Self {
+        Self { fields, reader, kinds, left, reach: Reach { depth: MAX_DEPTH, objects: MAX_OBJECTS } }
+    }
+
     /// What an object is that is in a field, and what leads on from it.
     pub(super) fn under(&mut self, object: u64, field: &str, take: &mut Take<'_>) {
         for (object, field) in self.parts(object, field) {
@@ -38,6 +62,12 @@ impl<P: Peek> Walk<'_, '_, P> {
                 self.fields_of(object, take);
             }
         }
+    }
+
+    /// What an object is that may be in a variable of this method, and what leads on from it.
+    pub(super) fn variable(&mut self, object: u64, method: &str, take: &mut Take<'_>) {
+        self.reach = Reach { depth: MAX_DEPTH_OF_VARIABLES, objects: MAX_OBJECTS_OF_VARIABLES };
+        self.under(object, &format!("{VARIABLE}{method}"), take);
     }
 
     /// What is in the fields of an object, and what leads on from these.
@@ -50,7 +80,7 @@ impl<P: Peek> Walk<'_, '_, P> {
             let Some(klass) = self.reader.klass(holder) else { continue };
             if let Some(Kind::Leads(ways)) = self.kinds.of(self.reader, klass) {
                 for object in ways.iter().flat_map(|way| self.along(holder, way)).collect::<Vec<_>>() {
-                    let is_new = objects.len() < MAX_OBJECTS && seen.insert(object);
+                    let is_new = objects.len() < self.reach.objects && seen.insert(object);
                     if is_new && self.leads_on(object, None, take) {
                         objects.push((object, depth));
                     }
@@ -59,8 +89,8 @@ impl<P: Peek> Walk<'_, '_, P> {
             for (field, offset) in self.fields.references(self.reader, klass).iter() {
                 let Some(object) = self.reader.reference(holder.wrapping_add(*offset)) else { continue };
                 for (object, field) in self.parts(object, field) {
-                    let is_new = objects.len() < MAX_OBJECTS && seen.insert(object);
-                    if is_new && self.leads_on(object, Some(&*field), take) && depth + 1 < MAX_DEPTH {
+                    let is_new = objects.len() < self.reach.objects && seen.insert(object);
+                    if is_new && self.leads_on(object, Some(&*field), take) && depth + 1 < self.reach.depth {
                         objects.push((object, depth + 1));
                     }
                 }
@@ -104,10 +134,11 @@ impl<P: Peek> Walk<'_, '_, P> {
                 let Some(field) = field else { return false };
                 let entries = self.kinds.entries(self.fields, self.reader, object, (says, declared));
                 if let (Some(entries), Some((class, _))) = (entries, self.reader.class(klass)) {
-                    // What a lambda has caught has no name of its own.
-                    let field = match field.split_once(LAMBDA) {
-                        Some((host, _)) => format!("{class} in a lambda of {host}"),
-                        None => field.to_owned(),
+                    // What a lambda has caught, and a variable, have no name of their own.
+                    let field = match (field.split_once(LAMBDA), field.strip_prefix(VARIABLE)) {
+                        (_, Some(method)) => format!("{class} in a variable of {method}"),
+                        (Some((host, _)), None) => format!("{class} in a lambda of {host}"),
+                        (None, None) => field.to_owned(),
                     };
                     take(&field, &class, entries);
                 }
