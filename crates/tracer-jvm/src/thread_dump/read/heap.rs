@@ -50,7 +50,9 @@ impl ThreadReader {
         let code = Pages::new(&code);
         let mut all = Vec::new();
         for thread in threads.iter().filter(|thread| stood.contains(&thread.address)).take(MAX_THREADS) {
-            for variables in self.stacks.variables(&self.memory, &code, thread.address, thread.stack_base()) {
+            let variables = self.stacks.variables(&self.memory, &code, thread.address, thread.stack_base());
+            // The outermost first: what `main` has holds all the rest, and a look goes only so far.
+            for variables in variables.into_iter().rev() {
                 let Variables { method, pointer, words } = variables;
                 let frame = self.symbols.interpreted_at(method, pointer);
                 let is_address = |word: &u64| word.is_multiple_of(8) && ADDRESSES.contains(word);
