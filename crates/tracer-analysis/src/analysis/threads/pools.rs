@@ -37,15 +37,15 @@ const fn queue(method: &'static str, what: &'static str, workers: &'static str) 
 const LENDERS: [Lender; 44] = [
     pool("bitronix.tm.resource.common.XAPool.", "a connection of Bitronix"),
     pool("com.alibaba.druid.pool.DruidDataSource.", "a connection of Druid"),
-    pool("com.google.common.util.concurrent.RateLimiter.", "its turn by a rate limit (Guava)"),
+    pool("com.google.common.util.concurrent.RateLimiter.", "a turn by a rate limit (Guava)"),
     pool("com.jolbox.bonecp.", "a connection of BoneCP"),
     pool("com.mchange.v2.resourcepool.BasicResourcePool.", "a connection of c3p0"),
-    pool("com.mongodb.internal.connection.", "a connection to MongoDB"),
+    pool("com.mongodb.internal.connection.ConcurrentPool.", "a connection to MongoDB"),
     pool("com.zaxxer.hikari.pool.HikariPool.getConnection", "a connection of HikariCP"),
     pool("io.agroal.pool.", "a connection of Agroal"),
-    pool("io.github.bucket4j.", "its turn by a rate limit (Bucket4j)"),
+    pool("io.github.bucket4j.", "a turn by a rate limit (Bucket4j)"),
     pool("io.github.resilience4j.bulkhead.", "room in a bulkhead (Resilience4j)"),
-    pool("io.github.resilience4j.ratelimiter.", "its turn by a rate limit (Resilience4j)"),
+    pool("io.github.resilience4j.ratelimiter.", "a turn by a rate limit (Resilience4j)"),
     pool("oracle.ucp.", "a connection of Oracle's UCP"),
     pool(
         "org.apache.commons.httpclient.MultiThreadedHttpConnectionManager.",
@@ -57,7 +57,6 @@ const LENDERS: [Lender; 44] = [
     pool("org.apache.http.pool.", "a connection of the HTTP client (Apache)"),
     pool("org.apache.tomcat.dbcp.pool2.impl.", "a connection of Tomcat's DBCP"),
     pool("org.apache.tomcat.jdbc.pool.ConnectionPool.", "a connection of Tomcat's JDBC pool"),
-    pool("org.apache.tomcat.util.threads.LimitLatch.", "the end of one of Tomcat's connections (maxConnections)"),
     pool("org.jboss.jca.core.connectionmanager.pool.", "a connection of IronJacamar"),
     pool("org.vibur.", "a connection of Vibur"),
     Lender {
@@ -65,6 +64,12 @@ const LENDERS: [Lender; 44] = [
         kind: Kind::Pool,
         what: "a free thread of Quartz",
         workers: Some("org.quartz.core.JobRunShell.run"),
+    },
+    Lender {
+        method: "org.apache.tomcat.util.threads.LimitLatch.",
+        kind: Kind::Pool,
+        what: "the end of one of Tomcat's connections (maxConnections)",
+        workers: Some("org.apache.tomcat.util.net.NioEndpoint$SocketProcessor."),
     },
     answer("com.hazelcast.spi.impl.AbstractInvocationFuture.", "an answer of Hazelcast"),
     answer("com.rabbitmq.utility.BlockingCell.", "an answer of RabbitMQ"),
@@ -114,7 +119,7 @@ const WAITING: [&str; 4] =
     ["jdk.internal.misc.Unsafe.park", "sun.misc.Unsafe.park", "java.lang.Object.wait", "java.lang.Thread.sleep"];
 
 /// How methods of the program's own are called that give what there is a limited number of.
-const NAMES: [&str; 6] = ["acquire", "borrow", "checkOut", "checkout", "getConnection", "lease"];
+const NAMES: [&str; 4] = ["acquire", "borrow", "getConnection", "lease"];
 /// How far from the wait the method is that is called so.
 const DEPTH: usize = 3;
 /// Most methods that lead to a wait and are looked for elsewhere.
@@ -144,16 +149,19 @@ fn waits(stacks: &Stacks, stack: StackId) -> bool {
     site::top(stacks, stack).is_some_and(|top| WAITING.iter().any(|begin| top.name.starts_with(begin)))
 }
 
+/// Whose method a thread waits in. Threads of a pool's own may wait in its methods as well, for something to do: only the program is lent
+/// anything, unless it is known who has it.
 fn lender(stacks: &Stacks, stack: StackId) -> Option<&'static Lender> {
-    let below = stacks.frames_of(stack).filter(|frame| frame.kind.is_java()).take_while(|frame| !site::is_own(frame));
+    let java = || stacks.frames_of(stack).filter(|frame| frame.kind.is_java());
     let of = |frame: &Frame| LENDERS.iter().find(|lender| frame.name.starts_with(lender.method));
-    below.filter_map(of).last()
+    let lender = java().take_while(|frame| !site::is_own(frame)).filter_map(of).last()?;
+    (lender.workers.is_some() || java().any(site::is_own)).then_some(lender)
 }
 
 /// The method of the program that gives, by what it is called.
 fn own(stacks: &Stacks, stack: StackId) -> Option<&str> {
     let near = stacks.frames_of(stack).filter(|frame| site::is_app(frame)).take(DEPTH);
-    near.map(|frame| &*frame.name).find(|name| {
+    near.filter(|frame| site::is_own(frame)).map(|frame| &*frame.name).find(|name| {
         let method = name.rsplit_once('.').map_or(*name, |(_, method)| method);
         NAMES.iter().any(|begin| method.starts_with(begin))
     })
@@ -227,6 +235,8 @@ mod tests {
         assert_eq!(of(None, &parked), connection, "with a limit of time");
         assert_eq!(of(Some(Kind::Socket), &hikari), None, "it connects");
         assert_eq!(of(None, &hikari), None, "it runs");
+        let keeper = ["com.zaxxer.hikari.pool.HikariPool.getConnection:1", PARK];
+        assert_eq!(of(Some(Kind::Park), &keeper), None, "a thread of the pool's own");
         let ring = ["a.Feed.push:9", "com.lmax.disruptor.MultiProducerSequencer.next:136", PARK];
         assert_eq!(of(None, &ring).map(|(kind, _)| kind), Some(Kind::Queue));
     }
