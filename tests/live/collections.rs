@@ -7,12 +7,12 @@ use tests::{
     jdk::{self, Jdk},
     jtrace,
     jvm::{Jvm, Launch},
-    patience::until,
+    patience::{until, until_true},
     report::{Report, cell},
 };
 use tracer_jvm::{
     jvm::{find, java_threads::Kept},
-    thread_dump::ThreadReader,
+    thread_dump::{Thread, ThreadReader},
 };
 
 /// What a lambda has caught stands under the class of both.
@@ -27,7 +27,16 @@ const LIBRARIES: [&str; 2] = ["caffeine", "guava"];
 type Entries = BTreeMap<String, u64>;
 
 fn seen(reader: &mut ThreadReader, program: &str) -> Result<Entries> {
-    reader.threads()?;
+    // It has said what it has, and is about to wait for the next word.
+    let main = format!("{program}.main");
+    until_true("main waits", || {
+        let threads = reader.threads()?;
+        let stands = |thread: &Thread| {
+            let is_in_main = thread.frames.iter().any(|frame| frame.frame.name == *main);
+            is_in_main && thread.incomplete.is_none() && thread.kernel_state != 'R'
+        };
+        Ok(threads.iter().any(stands))
+    })?;
     let known = |Kept { field, entries, .. }: Kept| {
         let field = match &*field {
             CAUGHT => "lambda".to_owned(),
