@@ -83,7 +83,7 @@ const PROGRAMS: [Program; 6] = [
 ];
 
 /// Where Debian keeps the jars.
-const JARS: &str = "/usr/share/java";
+pub(crate) const JARS: &str = "/usr/share/java";
 /// Least share of samples of Java threads that must reach the thread's root.
 const LEAST_TO_ROOT: f64 = 0.995;
 /// Largest share of frames without a name.

@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
 use super::stem;
-use crate::workloads::entries;
+use crate::{profile::JARS, workloads::entries};
 
 /// What a finding must say to name a cause.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Jar {
     /// Reads `PACKAGE/NAME`.
     fn parse(text: &str) -> Result<Self> {
         let (package, name) = text.split_once('/').context("`jars:` has packages with names of jars")?;
-        Ok(Self { package: package.to_owned(), file: Path::new("/usr/share/java").join(format!("{name}.jar")) })
+        Ok(Self { package: package.to_owned(), file: Path::new(JARS).join(format!("{name}.jar")) })
     }
 }
 

@@ -198,8 +198,13 @@ pub(super) fn place(row: &Row<'_>) -> String {
 /// The line of the program that led to a row's place in a library.
 pub(super) fn own_caller(row: &Row<'_>) -> Option<String> {
     let callers = row.known("callers").filter(|_| is_in_library(row))?;
-    let nearest = callers.split(", from ").next()?;
+    let nearest = nearest(&callers)?;
     (!library::has(nearest)).then(|| nearest.to_owned())
+}
+
+/// The one of these callers that is nearest to the place.
+fn nearest(callers: &str) -> Option<&str> {
+    callers.split(", from ").next()
 }
 
 /// Whether a row is about a library's own threads, on which nothing of the program is: they rest as those of the JDK do.
@@ -216,10 +221,8 @@ pub(super) fn is_in_library(row: &Row<'_>) -> bool {
 pub(super) fn went_on(evidence: &Evidence<'_>, row: &Row<'_>) -> Option<String> {
     let average = row.number("past").filter(|average| *average >= WENT_ON)?;
     let what = row.known("past_what").map(|what| format!(", waiting for {what}")).unwrap_or_default();
-    let from = row.known("past_callers").and_then(|callers| {
-        let nearest = callers.split(", from ").next()?;
-        Some(format!(" (called by {nearest})"))
-    });
+    let callers = row.known("past_callers");
+    let from = callers.as_deref().and_then(nearest).map(|nearest| format!(" (called by {nearest})"));
     let (threads, at) = (threads(evidence, row, average), row.known("past_site")? + &from.unwrap_or_default() + &what);
     Some(match row.known("past_through") {
         Some(method) => format!("{threads} that came through `{method}` as well went on, most to {at}"),

@@ -303,8 +303,8 @@ impl Keeping {
         on_stack: &[OnStack],
         found: &mut Found,
     ) {
-        let known: HashSet<String> = found.keys().map(|(_, field)| field.clone()).collect();
         let kinds = &mut self.kinds;
+        let mut of_variables = Found::new();
         let mut left = MAX_OBJECTS[1];
         for OnStack { method, objects } in on_stack {
             let pages = Pages::small(memory);
@@ -314,10 +314,12 @@ impl Keeping {
                     walk.variable(*object, method, take);
                 }
             });
-            let Some(mut here) = here else { return };
-            here.retain(|field, _| !known.contains(field));
-            add(found, None, here);
+            let Some(here) = here else { break };
+            add(&mut of_variables, None, here);
         }
+        let known: HashSet<&str> = found.keys().map(|(_, field)| &**field).collect();
+        of_variables.retain(|(_, field), _| !known.contains(&**field));
+        found.append(&mut of_variables);
     }
 
     /// The queues in static fields, as they are now.
