@@ -1,6 +1,7 @@
 //! What users do: a JVM that was started without a flag for jtrace, warm, and a command line. Everything that was chosen is
 //! counted to the last one, or named as not covered.
 
+mod exceptions;
 mod explained;
 mod lanes;
 mod objects;

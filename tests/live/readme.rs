@@ -9,8 +9,8 @@ use tests::{demo, jdk, jtrace, process::Finished, workspace};
 const PID: &str = "4711";
 
 /// Commands that look at a JVM until they are ended.
-const SESSIONS: [&str; 9] =
-    ["attach", "record", "methods", "calls", "explain-call", "alloc", "jni", "markers", "typestate"];
+const SESSIONS: [&str; 10] =
+    ["attach", "record", "methods", "calls", "explain-call", "alloc", "exceptions", "jni", "markers", "typestate"];
 
 /// Commands that are parsed by a test of jtrace's own and not run: they start programs that are not here, or take hours.
 const NOT_RUN: [&str; 2] = ["run", "bench"];

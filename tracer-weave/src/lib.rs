@@ -7,6 +7,7 @@
 mod class;
 pub mod content;
 pub mod control;
+pub mod handler;
 pub mod outline;
 pub mod pattern;
 pub mod place;
@@ -15,4 +16,6 @@ pub mod walk;
 pub mod weave;
 
 pub use pattern::Pattern;
-pub use place::{Access, Kind, Made, Maker, Named, Place, PlaceDefinition, Rule, Sides, Skipped};
+pub use place::{
+    Access, ExceptionHandler, Kind, Made, Maker, Named, Place, PlaceDefinition, Raised, Raiser, Rule, Sides, Skipped,
+};

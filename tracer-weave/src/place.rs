@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Pattern;
+use crate::{Pattern, handler::Use};
 
 /// Which accesses of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +58,9 @@ pub enum Place {
     /// Every instruction that makes an object, and every call that is seen to copy an array; a point behind it, once the object is there.
     /// It is told with what it has made, and of arrays how long they are.
     Allocation,
+    /// Every instruction at which the method has an exception: one that it throws, that a call ends with, or that the JVM makes. A point
+    /// where a handler takes the exception, or where it leaves the method. What one line does of one kind is one place.
+    Exception,
 }
 
 /// Which ends of a place are told.
@@ -173,6 +176,40 @@ pub struct PlaceDefinition {
     /// What is made there, at a place of an allocation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<Made>,
+    /// Which exceptions come there, at a place of exceptions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raised: Option<Raised>,
+}
+
+/// Exceptions of one origin, and where they go on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Raised {
+    /// What the method has them from.
+    pub by: Raiser,
+    /// What takes them; `None`: they leave the method.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handler: Option<ExceptionHandler>,
+}
+
+/// What a method has an exception from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Raiser {
+    /// `athrow`.
+    Throw,
+    /// A call that it ended.
+    Call,
+    /// Another instruction, for which the JVM makes it.
+    Instruction,
+}
+
+/// Code of a method that takes exceptions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExceptionHandler {
+    /// Source line; `None` where the class has no table of lines.
+    pub line: Option<u16>,
+    /// What it does with them.
+    pub does: Use,
 }
 
 /// What is made at a place.

@@ -4,7 +4,7 @@
 //! which it may stop, for a safepoint or to go on in the interpreter. A short method that only computes can be taken in and be none of these.
 //! Whether it is depends on the caller. What is said here is what can happen, as measured on JDK 17 (`tests/live/inside/compiled.rs`).
 
-use crate::weave::opcodes;
+use crate::weave::{opcodes, raiser};
 
 /// Longest code that C2 takes in where a call is hot (`FreqInlineSize`).
 const MAX_INLINED_BYTES: usize = 325;
@@ -47,6 +47,11 @@ pub fn may_make_objects(bytecodes: &[u8]) -> bool {
         let is_cast = std::mem::replace(&mut before, opcode) == INVOKEVIRTUAL && opcode == CHECKCAST;
         is_cast || matches!(opcode, NEW..=ANEWARRAY | MULTIANEWARRAY)
     })
+}
+
+/// Whether a method with these bytecodes may have an exception.
+pub fn may_have_exceptions(bytecodes: &[u8]) -> bool {
+    opcodes(bytecodes).any(|opcode| raiser(opcode).is_some())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod brief;
 mod code;
 mod constructor;
 mod descriptor;
+mod exceptions;
 mod frames;
 mod layout;
 mod loops;
@@ -22,6 +23,7 @@ use std::collections::BTreeMap;
 use crate::class::{BRIDGE, ClassBytes, MethodBytes, NATIVE, POOL_COUNT_AT, java_name};
 use crate::{Kind, PlaceDefinition, Rule, Skipped};
 pub(crate) use code::opcodes;
+pub(crate) use exceptions::raiser;
 use method::{Fail, Method};
 use pool::Additions;
 
@@ -39,6 +41,7 @@ use pool::Additions;
 /// | `left(JI)V`, `threw(JI)V` | where that region ends, or an exception leaves it |
 /// | `bytes(II)V`, `shorts(II)V`, `ints(II)V`, `longs(II)V`, `references(II)V` | behind an array: its length, then the place |
 /// | `manyBytes(JII)J`, ... | behind arrays within arrays: how many of this dimension, their length, the place; says how many are within them |
+/// | `exception(Ljava/lang/Object;I)V` | where a handler takes an exception, or it leaves the method: the exception, then the place |
 /// | `symbol(ILjava/lang/Object;)V` | at a symbol; `null` in static methods |
 /// | `argument(IIJ)V`, `argument(IID)V`, `argument(IILjava/lang/Object;)V` | behind `enter` or `point`: index and value of an argument |
 pub const RECORDER: &str = "java/lang/JtraceMarks";
@@ -73,7 +76,7 @@ pub enum Error {
 /// call; arguments that were changed before it are not told.
 ///
 /// Woven code covers with its handlers what was there before, and neither its own calls nor `return`: the recorder must throw
-/// nothing. All rules are for this class; `next_place` gives numbers to places and says `None` when there are no more.
+/// nothing. What it throws all the same where an exception is on its way, as when the stack is full, goes that exception's way. All rules are for this class; `next_place` gives numbers to places and says `None` when there are no more.
 pub fn weave(class_file: &[u8], rules: &[&Rule], next_place: &mut dyn FnMut() -> Option<u32>) -> Result<Woven, Error> {
     let class = ClassBytes::read(class_file)?;
     if class.name == RECORDER {

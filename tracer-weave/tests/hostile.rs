@@ -25,6 +25,7 @@ fn rules() -> Vec<Rule> {
         (Place::Loop, point),
         (Place::Block, point),
         (Place::Allocation, point),
+        (Place::Exception, point),
         (Place::Lines { first: 20, last: 120 }, region),
         (call, region),
         (field, point),

@@ -123,6 +123,8 @@ enum Command {
     Markers(Box<markers::MarkersOptions>),
     /// Count every object of chosen classes
     Alloc(attach::Options),
+    /// Count exceptions, with where they are thrown and caught
+    Exceptions(attach::Options),
     /// Start a JVM and watch it from its first instruction on
     Run(run::Options),
     /// Show all JVMs of the machine, with the worst that is wrong with each; attaches to none
@@ -174,6 +176,7 @@ impl Command {
             | Self::ExplainCall(_)
             | Self::Jni(_)
             | Self::Alloc(_)
+            | Self::Exceptions(_)
             | Self::Run(_)
             | Self::Record(_)
             | Self::AttachApart(_)
@@ -253,6 +256,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Jni(options) => demand::run(options, Lens::Jni),
         Command::Markers(options) => markers::run(*options),
         Command::Alloc(options) => demand::run(options, Lens::Alloc),
+        Command::Exceptions(options) => demand::run(options, Lens::Exceptions),
         Command::Run(options) => run::run(options),
         Command::Record(options) => attach::record(options),
         Command::Top(options) => top::run(&options),

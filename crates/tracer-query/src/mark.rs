@@ -57,6 +57,11 @@ impl Marker {
         self.is_of(OBJECTS)
     }
 
+    /// Whether its places are exceptions in code that was chosen for the lens `exceptions`.
+    pub fn is_of_exceptions(&self) -> bool {
+        self.is_of(EXCEPTIONS)
+    }
+
     /// Whether its regions are what `explain-call` was asked for, or are told of within these.
     pub fn is_of_explained(&self) -> bool {
         [EXPLAINED, WITHIN].contains(&&*self.token) && self.is_for(EXPLAINED)
@@ -82,6 +87,9 @@ pub const WITHIN: &str = "within";
 
 /// The client of allocations in chosen code, and the token of their marker. No user names it, either.
 pub const OBJECTS: &str = "objects";
+
+/// The client of exceptions in chosen code, and the token of their marker. No user names it, either.
+pub const EXCEPTIONS: &str = "exceptions";
 
 /// What is woven. Numbers of markers come first; symbols of the properties follow, property by property.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

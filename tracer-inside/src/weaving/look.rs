@@ -89,13 +89,18 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
 
 /// Whether a method of a class is named by a rule, and can have what the rule is about.
 fn may_have_place(rule: &Rule, class: &str, code: &Code) -> bool {
-    rule.is_for_method(class, &code.method, &code.descriptor)
-        && (rule.place != Place::Allocation || trace::may_make_objects(&code.bytecodes))
+    let may_have = match rule.place {
+        Place::Allocation => trace::may_make_objects,
+        Place::Exception => trace::may_have_exceptions,
+        _ => |_: &[u8]| true,
+    };
+    rule.is_for_method(class, &code.method, &code.descriptor) && may_have(&code.bytecodes)
 }
 
 /// Whether something is to be woven into a class, as far as that can be told before: one in which nothing is need not be exchanged.
 pub(super) fn may_have_places(jvmti: Jvmti, class: jclass, name: &str, rules: &[&Rule]) -> bool {
-    if rules.iter().any(|rule| rule.place != Place::Allocation) || !jvmti.is_prepared(class) {
+    let may_have_none = |rule: &&Rule| matches!(rule.place, Place::Allocation | Place::Exception);
+    if !rules.iter().all(may_have_none) || !jvmti.is_prepared(class) {
         return true;
     }
     let codes = jvmti.codes(class);

@@ -1,7 +1,7 @@
 //! Where a method makes objects: its allocating instructions, and calls that copy an array.
 
 use super::code::{INVOKEVIRTUAL, Instruction, NEW};
-use super::mark::{Lengths, Mark};
+use super::mark::{Mark, OfStack};
 use super::method::{Fail, Method};
 use super::plan::{Order, Rank};
 use super::wishes::Wishes;
@@ -54,7 +54,7 @@ impl Wishes<'_> {
             match makes {
                 Makes::Object(class) => {
                     let id = self.place_of(rule, index, Made { class: java_name(&class), by: Maker::New })?;
-                    self.on_way(order, way, mark("point", id, Lengths::None));
+                    self.on_way(order, way, mark("point", id, OfStack::Nothing));
                 }
                 Makes::Array(descriptor) => self.array(rule, index, (order, way), &descriptor, Maker::Array)?,
                 Makes::Copy(descriptor) => self.array(rule, index, (order, way), &descriptor, Maker::Clone)?,
@@ -76,7 +76,7 @@ impl Wishes<'_> {
     ) -> Result<(), Fail> {
         let (Some(class), Some(recorder)) = (array_name(descriptor), recorder(descriptor)) else { return Ok(()) };
         let id = self.place_of(rule, index, Made { class, by })?;
-        self.on_way(order, way, mark(recorder.one, id, Lengths::OnTop));
+        self.on_way(order, way, mark(recorder.one, id, OfStack::Length));
         Ok(())
     }
 
@@ -98,15 +98,15 @@ impl Wishes<'_> {
             rest = rest.get(1..).unwrap_or_default();
         }
         let Some((first, _)) = of.first().copied() else { return Ok(()) };
-        self.before(order, index, mark("", first, Lengths::Saved(dimensions)));
-        self.on_way(order, way, mark("", first, Lengths::OfInner(of)));
+        self.before(order, index, mark("", first, OfStack::Saved(dimensions)));
+        self.on_way(order, way, mark("", first, OfStack::InnerLengths(of)));
         self.save(dimensions);
         Ok(())
     }
 }
 
-const fn mark(method: &'static str, id: u32, lengths: Lengths) -> Mark {
-    Mark { method, id, receiver: false, arguments: false, kept_in: None, lengths }
+const fn mark(method: &'static str, id: u32, of_stack: OfStack) -> Mark {
+    Mark { method, id, receiver: false, arguments: false, kept_in: None, of_stack }
 }
 
 /// What an instruction makes.

@@ -169,6 +169,15 @@ impl Layout {
                 None => self.labels[*target],
             };
             self.runs(*start..*end, |index| Some(place(index)), *catch_type, &mut table)?;
+            // Where the stack has no room left for a call of the recorder, the error goes where the exception would have gone: a
+            // monitor is left in spite of it.
+            let mut detours: Vec<usize> =
+                (*start..*end).filter_map(|index| paths.caught.get(&(index, *target)).copied()).collect();
+            detours.dedup();
+            for detour in detours {
+                let (begins, calls) = (self.detours[detour], paths.detours[detour].calls.len());
+                entry([begins, begins + calls, self.labels[*target]], *catch_type, &mut table)?;
+            }
         }
         self.runs(0..code.count(), |index| paths.uncaught[index].map(|number| self.last[number]), 0, &mut table)?;
         let count = u16::try_from(table.len() / 8).map_err(|_| too_many_handlers())?;
@@ -194,16 +203,19 @@ impl Layout {
             }
             let Some(handler) = handler else { continue };
             let end = self.instructions[index - 1] + self.lengths[index - 1];
-            for number in [self.instructions[first], end, handler] {
-                table.extend(u16::try_from(number).map_err(|_| too_many_handlers())?.to_be_bytes());
-            }
-            table.extend(catch_type.to_be_bytes());
-            if table.len() / 8 > usize::from(u16::MAX) {
-                return Err(too_many_handlers());
-            }
+            entry([self.instructions[first], end, handler], catch_type, table)?;
         }
         Ok(())
     }
+}
+
+/// An entry of the exception table: where it begins, where it ends, and its handler.
+fn entry(places: [usize; 3], catch_type: u16, table: &mut Vec<u8>) -> Result<(), Reason> {
+    for place in places {
+        table.extend(u16::try_from(place).map_err(|_| too_many_handlers())?.to_be_bytes());
+    }
+    table.extend(catch_type.to_be_bytes());
+    if table.len() / 8 > usize::from(u16::MAX) { Err(too_many_handlers()) } else { Ok(()) }
 }
 
 fn too_many_handlers() -> Reason {

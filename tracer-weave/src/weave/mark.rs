@@ -39,21 +39,24 @@ pub(crate) struct Mark {
     pub(crate) arguments: bool,
     /// The local variable that keeps where the region's marks are counted, from its entry to its end.
     pub(crate) kept_in: Option<u8>,
-    /// What is told of arrays.
-    pub(crate) lengths: Lengths,
+    /// What is told of the stack.
+    pub(crate) of_stack: OfStack,
 }
 
-/// Lengths of arrays that a call tells. Only numbers are passed: an object that nobody else sees must not be seen because it is counted.
+/// What a call tells of what lies on the stack. Of arrays only numbers are passed: an object that nobody else sees must not be seen because
+/// it is counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Lengths {
-    /// None.
-    None,
-    /// That of the array on top of the stack.
-    OnTop,
-    /// The call is none: so many lengths on top of the stack are copied to local variables of their own.
+pub(crate) enum OfStack {
+    /// Nothing.
+    Nothing,
+    /// The exception on top.
+    Exception,
+    /// The length of the array on top.
+    Length,
+    /// The call is none: so many lengths on top are copied to local variables of their own.
     Saved(u8),
     /// Those that were saved, the outermost first: number of the place, and name of the recorder's method.
-    OfInner(Vec<(u32, &'static str)>),
+    InnerLengths(Vec<(u32, &'static str)>),
 }
 
 impl Mark {
@@ -69,20 +72,25 @@ impl Mark {
         if let Some(slot) = self.kept_in {
             return self.write_kept(slot, pool, to);
         }
-        match &self.lengths {
-            Lengths::None => {}
-            Lengths::OnTop => {
+        match &self.of_stack {
+            OfStack::Nothing => {}
+            OfStack::Exception => {
+                to.push(DUP);
+                push(self.id.cast_signed(), pool, to)?;
+                return call(self.method, "(Ljava/lang/Object;I)V", pool, to);
+            }
+            OfStack::Length => {
                 to.extend([DUP, ARRAYLENGTH]);
                 push(self.id.cast_signed(), pool, to)?;
                 return call(self.method, "(II)V", pool, to);
             }
-            Lengths::Saved(count) => {
+            OfStack::Saved(count) => {
                 // The last one is on top.
                 (0..*count).rev().for_each(|at| to.extend([ISTORE, saved_from + at]));
                 (0..*count).for_each(|at| to.extend([ILOAD, saved_from + at]));
                 return Ok(());
             }
-            Lengths::OfInner(dimensions) => {
+            OfStack::InnerLengths(dimensions) => {
                 to.push(LCONST_1);
                 for (at, (id, method)) in (saved_from..).zip(dimensions) {
                     to.extend([ILOAD, at]);

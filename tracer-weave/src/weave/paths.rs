@@ -295,6 +295,9 @@ impl Writer<'_> {
         }
         let plan = self.plan;
         let mut handler = LastHandler { calls: Vec::new(), this: false };
+        for (_, mark) in plan.uncaught.get(&index).into_iter().flatten() {
+            self.write(mark, false, &mut handler.calls)?;
+        }
         for number in (0..self.zones_of[index].len()).rev() {
             if let Some(mark) = &plan.zones[self.zones_of[index][number]].on_thrown {
                 let this = self.writing.this.from.is_some();

@@ -15,6 +15,7 @@ pub(crate) enum Rank {
     Call,
     Field,
     Allocation,
+    Exception,
 }
 
 /// Which of several calls at one place comes first: outer before inner, then as the rules stand. Behind a place it is the
@@ -54,18 +55,21 @@ pub(crate) struct Plan {
     pub(crate) points: BTreeMap<usize, Vec<(Order, Mark)>>,
     /// Calls on the way from one instruction to another.
     pub(crate) ways: BTreeMap<(usize, usize), Vec<(Order, Mark)>>,
+    /// Calls where an exception of an instruction leaves the method.
+    pub(crate) uncaught: BTreeMap<usize, Vec<(Order, Mark)>>,
 }
 
 impl Plan {
     /// Whether nothing is wanted.
     pub(crate) fn is_empty(&self) -> bool {
-        self.zones.is_empty() && self.points.is_empty() && self.ways.is_empty()
+        self.zones.is_empty() && self.points.is_empty() && self.ways.is_empty() && self.uncaught.is_empty()
     }
 
     /// Puts everything in order. Call it when all is there.
     pub(crate) fn sort(&mut self) {
         self.zones.sort_by_key(|zone| zone.order);
-        for marks in self.points.values_mut().chain(self.ways.values_mut()) {
+        let lists = self.points.values_mut().chain(self.ways.values_mut()).chain(self.uncaught.values_mut());
+        for marks in lists {
             marks.sort_by_key(|(order, _)| *order);
         }
     }

@@ -6,11 +6,11 @@ use super::blocks::Blocks;
 use super::brief;
 use super::code::{GETSTATIC, INVOKEINTERFACE, INVOKEVIRTUAL, PUTFIELD, Reason};
 use super::loops::{self, Loop};
-use super::mark::{self, Lengths, Mark};
+use super::mark::{self, Mark, OfStack};
 use super::method::{Fail, Method};
 use super::plan::{Order, Plan, Rank, Zone};
 use crate::class::java_name;
-use crate::{Access, Kind, Made, Pattern, Place, PlaceDefinition, Rule, Sides};
+use crate::{Access, Kind, Made, Pattern, Place, PlaceDefinition, Raised, Rule, Sides};
 
 /// Collects what is wanted in a method.
 pub(crate) struct Wishes<'a> {
@@ -55,6 +55,11 @@ impl<'a> Wishes<'a> {
         self.plan.points.entry(index).or_default().push((order, mark));
     }
 
+    /// A call where an exception of an instruction leaves the method.
+    pub(super) fn uncaught(&mut self, order: Order, index: usize, mark: Mark) {
+        self.plan.uncaught.entry(index).or_default().push((order, mark));
+    }
+
     /// Local variables for so many lengths.
     pub(super) fn save(&mut self, count: u8) {
         self.plan.saving = self.plan.saving.max(count);
@@ -73,13 +78,15 @@ impl<'a> Wishes<'a> {
             Place::Loop => self.loops(number, rule),
             Place::Lines { first, last } => self.lines(number, rule, *first, *last),
             Place::Call { class, method } => self.calls(number, rule, class, method),
-            Place::Block | Place::Field { .. } | Place::Allocation if region => {
-                self.left_out.push("blocks, accesses of fields and allocations have a point, no region".to_owned());
+            Place::Block | Place::Field { .. } | Place::Allocation | Place::Exception if region => {
+                let what = "blocks, accesses of fields, allocations and exceptions have a point, no region";
+                self.left_out.push(what.to_owned());
                 Ok(())
             }
             Place::Block => self.blocks(number, rule),
             Place::Field { class, field, access } => self.fields(number, rule, class, field, *access),
             Place::Allocation => self.allocations(number, rule),
+            Place::Exception => self.exceptions(number, rule),
         }
     }
 
@@ -96,6 +103,7 @@ impl<'a> Wishes<'a> {
             bci: u16::try_from(method.code.instructions[index].bci).unwrap_or(u16::MAX),
             line: method.lines.of(index),
             made: None,
+            raised: None,
         });
         Ok(id)
     }
@@ -109,13 +117,22 @@ impl<'a> Wishes<'a> {
         Ok(id)
     }
 
+    /// The same of exceptions that the method has there.
+    pub(super) fn place_of_exceptions(&mut self, rule: &Rule, index: usize, raised: Raised) -> Result<u32, Fail> {
+        let id = self.place(rule, index)?;
+        if let Some(place) = self.places.last_mut() {
+            place.raised = Some(raised);
+        }
+        Ok(id)
+    }
+
     /// A call of the recorder at a place of a rule.
     fn mark(&self, rule: &Rule, method: &'static str, id: u32) -> Mark {
         let is_static = self.method.of.is_static();
         let receiver = method == "symbol" || rule.receiver && !is_static;
         // Further on, other things may stand where the arguments were.
         let arguments = rule.arguments && rule.place == Place::Method && matches!(method, "enter" | "point");
-        Mark { method, id, receiver, arguments, kept_in: None, lengths: Lengths::None }
+        Mark { method, id, receiver, arguments, kept_in: None, of_stack: OfStack::Nothing }
     }
 
     /// A local variable of two slots for the whole method; `None` where it cannot have one more. It has no value before the method's entry

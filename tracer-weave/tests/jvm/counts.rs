@@ -5,7 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::corpus::{Counts, Jvm, Tree, WHOLE, compile, jvms, rule, run_woven, weave_tree};
-use tracer_weave::{Access, Kind, Pattern, Place, Rule, Sides};
+use tracer_weave::handler::Use;
+use tracer_weave::{Access, Kind, Pattern, Place, Raiser, Rule, Sides};
 
 const POINT: Kind = Kind::Marker(Sides::Point);
 const REGION: Kind = Kind::Marker(Sides::Region);
@@ -329,6 +330,60 @@ fn objects_are_made_as_often_as_their_source_says() {
                 assert_eq!(found[&((*method).to_owned(), 1)], expected, "{method} {jvm:?}");
             }
             assert_eq!(lengths, LENGTHS, "{jvm:?}");
+        }
+    }
+}
+
+/// Exceptions by method: what it has them from, and whether what takes them throws them again; `None`: they leave the method.
+const THROWS: &[(&str, Raiser, Option<bool>, u32)] = &[
+    ("own", Raiser::Throw, Some(false), 10),
+    // Thrown for five callers, and once more from three calls deeper.
+    ("deep", Raiser::Throw, None, 50),
+    ("deep", Raiser::Call, None, 30),
+    ("finallies", Raiser::Call, Some(true), 10),
+    ("finallies", Raiser::Throw, None, 10),
+    ("locked", Raiser::Call, Some(true), 10),
+    ("locked", Raiser::Throw, None, 10),
+    ("again", Raiser::Call, Some(true), 10),
+    ("again", Raiser::Throw, None, 10),
+    ("closing", Raiser::Call, Some(true), 10),
+    ("closing", Raiser::Throw, None, 10),
+    ("callers", Raiser::Call, Some(false), 50),
+    ("implicit", Raiser::Instruction, Some(false), 50),
+    ("library", Raiser::Call, Some(false), 10),
+    ("either", Raiser::Throw, Some(false), 10),
+    ("Refuses.<init>", Raiser::Throw, None, 10),
+    ("constructors", Raiser::Call, Some(false), 20),
+    // Caught at once, or on the way out of a monitor and then thrown again.
+    ("full", Raiser::Throw, Some(false), 20),
+    ("full", Raiser::Throw, Some(true), 10),
+];
+
+#[test]
+#[ignore = "needs JDKs"]
+fn exceptions_come_as_often_as_their_source_says_and_go_the_same_way() {
+    let exceptions = || rule(1, "*", Place::Exception, POINT);
+    let counted = |marker| Rule { counted: true, ..rule(marker, "*", WHOLE, REGION) };
+    let sets = [
+        vec![exceptions()],
+        vec![counted(2), exceptions(), rule(3, "*", Place::Allocation, POINT), rule(4, "*", WHOLE, REGION)],
+        vec![rule(2, "*", Place::Loop, REGION), rule(3, "*", Place::Block, POINT), exceptions(), counted(4)],
+    ];
+    for rules in sets {
+        let program = Program::woven("throws", &rules);
+        for jvm in jvms() {
+            let (counts, _) = run_woven(&jvm, &program.base, &program.woven, "Throws");
+            let mut found: BTreeMap<(String, Raiser, Option<bool>), u32> = BTreeMap::new();
+            for place in program.tree.definitions.iter().filter(|place| place.class.starts_with("Throws")) {
+                let (Some(raised), Some(counted)) = (&place.raised, counts.get(&place.id)) else { continue };
+                assert_eq!(counted.points, counted.receivers, "the exception is told: {place:?}");
+                let class = place.class.trim_start_matches("Throws").trim_start_matches('$');
+                let method = if class.is_empty() { place.method.clone() } else { format!("{class}.{}", place.method) };
+                let rethrows = raised.handler.as_ref().map(|handler| matches!(handler.does, Use::Rethrows(_)));
+                *found.entry((method, raised.by, rethrows)).or_default() += counted.points;
+            }
+            let expected = THROWS.iter().map(|(method, by, all, count)| (((*method).to_owned(), *by, *all), *count));
+            assert_eq!(found, expected.collect(), "{jvm:?}");
         }
     }
 }

@@ -36,8 +36,10 @@ fn kinds() -> Vec<(&'static str, Vec<Rule>)> {
     let kept = vec![counted(rule(8, "*", WHOLE, REGION)), counted(rule(9, "*", WHOLE, REGION))];
     let methods: Vec<Rule> = methods.into_iter().chain(kept.iter().cloned()).collect();
     let allocations = vec![rule(10, "*", Place::Allocation, POINT)];
-    let all = methods.iter().chain(&loops).chain(&others).chain(&allocations).cloned().collect();
+    let exceptions = vec![rule(11, "*", Place::Exception, POINT)];
+    let all = methods.iter().chain(&loops).chain(&others).chain(&allocations).chain(&exceptions).cloned().collect();
     vec![
+        ("exceptions", exceptions),
         ("allocations", allocations),
         ("methods", methods),
         ("loops", loops),

@@ -257,7 +257,7 @@ fn symbols_and_regions_are_for_what_has_them() {
     let class = made(52, &Code { bytes: &[RETURN], ..Code::default() });
     let field = Place::Field { class: Pattern::new("*"), field: Pattern::new("*"), access: Access::Any };
     let woven = weave_with(&class, &[rule(Place::Loop, Kind::Entry), rule(field, REGION), rule(Place::Block, REGION)]);
-    let no_region = "blocks, accesses of fields and allocations have a point, no region";
+    let no_region = "blocks, accesses of fields, allocations and exceptions have a point, no region";
     assert_eq!(reasons(&woven), ["symbols are told of whole methods only", no_region, no_region]);
 }
 

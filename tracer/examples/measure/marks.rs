@@ -145,6 +145,7 @@ fn session() -> Session {
             bci: 0,
             line: None,
             made: None,
+            raised: None,
         };
         session.accept(&Item::Inside(Inside::Place(place)));
     }

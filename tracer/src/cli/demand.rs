@@ -1,4 +1,4 @@
-//! What is there on demand only, methods, calls, all objects, JNI: its options, and the commands `methods`, `calls`, `alloc`, `jni`.
+//! What is there on demand only, methods, calls, all objects, JNI: its options, and the commands `methods`, `calls`, `alloc`, `jni`; and `exceptions`.
 
 use std::process::ExitCode;
 
@@ -45,7 +45,7 @@ pub(super) struct DemandOptions {
     #[command(flatten)]
     pub(super) wanted: PredicateOptions,
 
-    /// Where calls and objects are counted (lenses methods, calls and alloc): by traps of the kernel, or by code that a library weaves
+    /// Where calls, objects and exceptions are counted (lenses methods, calls, alloc, exceptions): by traps of the kernel, or by code that a library weaves
     /// into the methods
     #[arg(long, value_parser = words::<Lane>(), default_value = "auto", value_name = "LANE", hide_possible_values = false)]
     pub(super) lane: Lane,
@@ -110,7 +110,8 @@ impl DemandOptions {
             (false, false) => {
                 return Err(Failure::usage(
                     "nothing is asked for that a predicate could choose from",
-                    "add `-l methods`, `-l calls`, `-l jni`, or `-l alloc --exact`".to_owned(),
+                    "add `-l methods`, `-l calls`, `-l jni`, `-l alloc --exact`, or `-l exceptions --lane inside`"
+                        .to_owned(),
                 ));
             }
             (true, false) if lenses.contains(&Lens::Calls) => Kind::MethodEntry,

@@ -36,6 +36,9 @@ pub(super) struct InsideOptions {
     /// The marker of allocations in them.
     #[arg(skip)]
     pub(super) objects: Option<Wish>,
+    /// The marker of exceptions that come to them.
+    #[arg(skip)]
+    pub(super) exceptions: Option<Wish>,
     /// The markers of calls whose costs are asked for, and of what is told of within them.
     #[arg(skip)]
     pub(super) explained: Vec<Wish>,
@@ -63,8 +66,7 @@ pub(super) struct InsideOptions {
 impl InsideOptions {
     /// The lenses of what is named.
     pub(super) fn lenses(&self) -> Vec<Lens> {
-        let chosen = self.calls.iter().chain(&self.objects).chain(&self.explained).next();
-        let markers = self.markers.is_named() || chosen.is_some();
+        let markers = self.markers.is_named() || self.chosen().next().is_some();
         let named = [(markers, Lens::Markers), (!self.property.is_empty(), Lens::Typestate)];
         named.into_iter().filter(|(is_named, _)| self.inside && *is_named).map(|(_, lens)| lens).collect()
     }
@@ -107,9 +109,14 @@ impl InsideOptions {
         Ok(Some(if self.off { weaving.switched_off() } else { weaving }))
     }
 
+    /// The markers of what `--lane inside` counts.
+    fn chosen(&self) -> impl Iterator<Item = &Wish> {
+        self.calls.iter().chain(&self.objects).chain(&self.exceptions).chain(&self.explained)
+    }
+
     /// Adds the markers of what `--lane inside` counts to those that were named.
     fn add_chosen(&self, spec: &mut Spec) -> Result<(), Failure> {
-        for wish in self.calls.iter().chain(&self.objects).chain(&self.explained) {
+        for wish in self.chosen() {
             if spec.wishes.iter().any(|other| other.marker.name == wish.marker.name) {
                 return Err(Failure::usage(
                     format!("the name `{}` is that of another marker", wish.marker.name),

@@ -12,6 +12,9 @@ use crate::{
     setup::Lane,
 };
 
+/// Why `--explain` is refused.
+const NOTHING_TO_EXPLAIN: &str = "--explain is about what the kernel decides, and inside it decides nothing";
+
 impl WatchOptions {
     /// With what the lane inside needs, where it is chosen.
     pub(super) fn with_lane(mut self) -> Result<Self, Failure> {
@@ -26,11 +29,17 @@ impl WatchOptions {
             ));
         }
         let calls_asked = [Lens::Methods, Lens::Calls].iter().any(|lens| lenses.contains(lens));
-        if !calls_asked && !self.demand.exact {
+        // Among the lenses that are on where none is named, it stays outside.
+        let exceptions_asked = self.lens.contains(&Lens::Exceptions);
+        if !calls_asked && !self.demand.exact && !exceptions_asked {
             return Err(Failure::usage(
-                "--lane inside is about calls of methods and about objects, and neither is asked for",
-                "use `jtrace methods PID -I 'CLASS::METHOD' --lane inside`, or `jtrace alloc`".to_owned(),
+                "--lane inside is about calls of methods, objects and exceptions, and none of them is asked for",
+                "use `jtrace methods PID -I 'CLASS::METHOD' --lane inside`, `jtrace alloc` or `jtrace exceptions`"
+                    .to_owned(),
             ));
+        }
+        if exceptions_asked {
+            self.inside.exceptions = Some(exceptions(&self.demand.wanted)?);
         }
         if calls_asked {
             self.inside.callers = lenses.contains(&Lens::Calls);
@@ -60,7 +69,7 @@ fn calls(wanted: &PredicateOptions, timed: bool, callers: bool) -> Result<Wish, 
     wanted.predicate(Kind::MethodReturn)?;
     if *explain {
         return Err(Failure::usage(
-            "--explain is about what the kernel decides, and inside it decides nothing",
+            NOTHING_TO_EXPLAIN,
             "leave it out; `jtrace markers check` shows what would be woven into class files".to_owned(),
         ));
     }
@@ -89,15 +98,35 @@ fn objects(wanted: &PredicateOptions, each: bool) -> Result<Wish, Failure> {
     let PredicateOptions { predicate, include, exclude, explain } = wanted;
     wanted.predicate(Kind::MethodReturn)?;
     let refused = [
-        (*explain, "--explain is about what the kernel decides, and inside it decides nothing"),
+        (*explain, NOTHING_TO_EXPLAIN),
         (each, "--each is about single objects, and inside they are counted"),
         (predicate.is_some(), "inside all objects of a place are counted, and --where would choose among them"),
     ];
-    if let Some((_, what)) = refused.iter().find(|(is_asked, _)| *is_asked) {
-        return Err(Failure::usage(*what, "leave it out; -I and -X choose the code that makes the objects".to_owned()));
-    }
+    none_of(&refused, "leave it out; -I and -X choose the code that makes the objects")?;
     Wish::objects(all_named(include)?, all_named(exclude)?)
         .ok_or_else(|| nothing_chosen("-I, as in `-I 'com.shop.*::*'`: objects that these methods make are counted"))
+}
+
+/// The marker of exceptions that come to the chosen methods.
+fn exceptions(wanted: &PredicateOptions) -> Result<Wish, Failure> {
+    let PredicateOptions { predicate, include, exclude, explain } = wanted;
+    wanted.predicate(Kind::MethodReturn)?;
+    let refused = [
+        (*explain, NOTHING_TO_EXPLAIN),
+        (predicate.is_some(), "inside all exceptions of a method are counted, and --where would choose among them"),
+    ];
+    none_of(&refused, "leave it out; -I and -X choose the methods to which the exceptions come")?;
+    Wish::exceptions(all_named(include)?, all_named(exclude)?).ok_or_else(|| {
+        nothing_chosen("-I, as in `-I 'com.shop.*::*'`: exceptions that come to these methods are counted")
+    })
+}
+
+/// Refuses the first of these that is asked for.
+fn none_of(refused: &[(bool, &'static str)], instead: &str) -> Result<(), Failure> {
+    match refused.iter().find(|(is_asked, _)| *is_asked) {
+        Some((_, what)) => Err(Failure::usage(*what, instead.to_owned())),
+        None => Ok(()),
+    }
 }
 
 fn nothing_chosen(how: &str) -> Failure {
@@ -164,6 +193,19 @@ mod tests {
     }
 
     #[test]
+    fn exceptions_are_those_that_come_to_the_chosen_methods() {
+        let arguments = ["-l", "exceptions,calls", "--lane", "inside", "-I", "a.*::b", "-X", "a.D::*"];
+        let watch = with(&arguments).expect("it is right");
+        assert!(watch.inside.calls.is_some() && watch.inside.objects.is_none());
+        let wish = watch.inside.exceptions.expect("a marker");
+        assert!(wish.marker.is_of_exceptions() && wish.place == tracer_weave::Place::Exception);
+        assert_eq!((wish.class.as_str(), wish.method.as_str(), wish.except.len()), ("a.*", "b", 1));
+        // Among the lenses of a session that names none they are counted from outside.
+        let usual = with(&["--exact", "--lane", "inside", "-I", "a.*::b"]).expect("it is right");
+        assert!(usual.inside.exceptions.is_none() && usual.lenses().contains(&Lens::Exceptions));
+    }
+
+    #[test]
     fn without_the_lane_nothing_is_woven() {
         for lane in [&["--lane", "auto"][..], &["--lane", "outside"], &[]] {
             let watch = with(&[&["-l", "methods", "-I", "a.*::b"], lane].concat()).expect("it is right");
@@ -179,8 +221,13 @@ mod tests {
         };
         assert!(refused(&["-l", "jni", "-I", "a::b"]).contains("the lens jni is seen from outside only"));
         for lenses in [&["-l", "gc"][..], &["-l", "alloc", "-I", "a::b"], &["-I", "a::b"]] {
-            assert!(refused(lenses).contains("and neither is asked for"), "{lenses:?}");
+            assert!(refused(lenses).contains("and none of them is asked for"), "{lenses:?}");
         }
+        let exceptions = ["-l", "exceptions", "-I", "a::b"];
+        for more in [&["--where", "class == \"a\""][..], &["--explain"]] {
+            assert!(refused(&[&exceptions[..], more].concat()).contains("leave it out"), "{more:?}");
+        }
+        assert!(refused(&exceptions[..2]).contains("exceptions that come to these methods"));
         let objects = ["-l", "alloc", "--exact"];
         assert!(refused(&[&objects[..], &["-I", "a"]].concat()).contains("a pattern of methods is CLASS::METHOD"));
         assert!(refused(&objects).contains("objects that these methods make"));

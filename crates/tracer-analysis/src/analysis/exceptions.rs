@@ -5,6 +5,7 @@
 //! nothing and are not seen.
 
 mod caught;
+mod woven;
 
 use self::caught::Way;
 use super::{
@@ -16,10 +17,13 @@ use super::{
     site,
     steps::{SECOND_NS, Steps},
     table::{Keyed, Merge, column},
+    woven::Woven,
 };
 use crate::{
+    client::ClientReport,
     event::{Event, NameId, Payload, StackId},
     item::GuardAction,
+    mark::{Inside, MarkBatch},
     report::{Cell, Section, Series, Shape, Summary, TableSteps, Timeline, Unit},
     stack::{Frame, Stacks},
 };
@@ -45,6 +49,8 @@ pub struct Exceptions {
     class_steps: Timed<NameId>,
     site_steps: Timed<(NameId, StackId)>,
     steps: Steps<1>,
+    /// What woven code tells, where that was asked for.
+    woven: Woven,
 }
 
 /// Exceptions of a class and a place.
@@ -104,14 +110,22 @@ impl Default for Exceptions {
             class_steps: Timed::default(),
             site_steps: Timed::default(),
             steps: Steps::default(),
+            woven: woven::woven(),
         }
     }
 }
 
 impl Exceptions {
-    fn per_s(&self, context: Context<'_>) -> Option<f64> {
-        let span_ns = context.span.duration_ns;
-        (span_ns > 0).then(|| self.created as f64 * SECOND_NS as f64 / span_ns as f64)
+    /// The section where code in the JVM tells of exceptions: nothing was counted from outside.
+    fn written(&self, report: ClientReport, context: Context<'_>) -> Section {
+        let ClientReport { mut summary, notes, shapes } = report;
+        let thrown = summary.iter().find(|(key, _)| *key == "thrown").map(|(_, thrown)| thrown.as_f64());
+        if let Some(per_s) = thrown.and_then(|thrown| per_s(thrown, context)) {
+            summary = summary.float("thrown_per_s", per_s);
+        }
+        let first = self.woven.code_before().into_iter().chain(self.woven.incomplete());
+        let notes = first.chain(notes).collect();
+        Section { id: Lens::Exceptions.id(), title: "Exceptions".to_owned(), summary, notes, shapes }
     }
 
     fn classes_table(&self, context: Context<'_>) -> Shape {
@@ -215,6 +229,12 @@ fn labels((class, place, callers, caught): Label) -> Vec<Cell> {
     vec![class.into(), place.into(), callers.into(), caught.into()]
 }
 
+/// A number of the whole span, a second.
+fn per_s(count: f64, context: Context<'_>) -> Option<f64> {
+    let span_ns = context.span.duration_ns;
+    (span_ns > 0).then(|| count * SECOND_NS as f64 / span_ns as f64)
+}
+
 fn share(count: u64, all: u64) -> Option<f64> {
     (all > 0).then(|| 100.0 * count as f64 / all as f64)
 }
@@ -226,6 +246,7 @@ impl Analysis for Exceptions {
 
     fn threads_ended(&mut self, ended: &EndedThreads) {
         self.stacks.sum_up(ended);
+        self.woven.threads_ended(ended);
     }
 
     fn start(&mut self, start_ns: u64) {
@@ -259,11 +280,20 @@ impl Analysis for Exceptions {
         {
             self.stacks.fewer(one_in);
         }
+        self.woven.guard(action);
+    }
+
+    fn inside(&mut self, inside: &Inside) {
+        self.woven.inside(inside);
+    }
+
+    fn marks(&mut self, batch: &MarkBatch<'_>) {
+        self.woven.marks(batch);
     }
 
     fn scaled(&self, group: &str) -> Vec<Scaled> {
         if group != GROUP {
-            return Vec::new();
+            return self.woven.scaled(group);
         }
         let per_s = Some(extrapolated!("created_per_s"));
         vec![Scaled { per_s, ..scaled!("created", "exceptions", self.created) }]
@@ -281,8 +311,11 @@ impl Analysis for Exceptions {
     }
 
     fn section(&self, context: Context<'_>) -> Section {
+        if let Some(report) = self.woven.report(context) {
+            return self.written(report, context);
+        }
         let mut summary = Summary::new().int("created", self.created);
-        if let Some(per_s) = self.per_s(context) {
+        if let Some(per_s) = per_s(self.created as f64, context) {
             summary = summary.float("created_per_s", per_s);
         }
         let exhausted = self.exhausted.iter().map(|(_, thrown)| *thrown).sum();

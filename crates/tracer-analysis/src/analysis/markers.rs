@@ -217,9 +217,9 @@ impl Analysis for Markers {
 
     fn scaled(&self, group: &str) -> Vec<Scaled> {
         let Some(of) = self.switched.iter().find(|of| of.name == group) else { return Vec::new() };
-        // Calls of chosen methods, and objects that are made there, are numbers of other lenses.
+        // Calls of chosen methods, objects that are made there, and exceptions are numbers of other lenses.
         let markers = self.dispatch.known().markers();
-        let is_of_lens = |marker: &Marker| marker.is_of_calls() || marker.is_of_objects();
+        let is_of_lens = |marker: &Marker| marker.is_of_calls() || marker.is_of_objects() || marker.is_of_exceptions();
         if of.markers.iter().all(|marker| markers.get(*marker).is_some_and(is_of_lens)) {
             return Vec::new();
         }

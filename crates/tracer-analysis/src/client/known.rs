@@ -81,6 +81,12 @@ impl Known {
         self.objects.get(object as usize).map_or(0, |index| *index as usize)
     }
 
+    /// The name of the class with this number.
+    pub fn class_numbered(&self, number: u32) -> Option<&str> {
+        let index = self.class_of_number.get(&number)?;
+        self.class_name(usize::try_from(*index).ok()?)
+    }
+
     /// Bytes of an object of a class, where they are known.
     pub fn size_of(&self, class: &str) -> Option<u64> {
         self.sizes.get(class).copied().flatten()

@@ -140,7 +140,8 @@ mod tests {
         for number in 0..1 << 20 {
             let (class, method, descriptor) = (String::new(), String::new(), String::new());
             let made = Some(Made { class: format!("{number:x}"), by: Maker::New });
-            sizes.woven(&PlaceDefinition { id: 0, marker: 0, class, method, descriptor, bci: 0, line: None, made });
+            let (line, raised) = (None, None);
+            sizes.woven(&PlaceDefinition { id: 0, marker: 0, class, method, descriptor, bci: 0, line, made, raised });
         }
         let kept = sizes.wanted.len();
         assert!((1..=MAX_NAMES_BYTES / NAME_BYTES).contains(&kept), "{kept} names");

@@ -62,7 +62,8 @@ pub struct SessionConfig {
 impl SessionConfig {
     /// The lenses that need sites of their own.
     pub(super) fn seen_from_outside(&self) -> Vec<Lens> {
-        let is_inside = |lens: Lens| self.lane == Lane::Inside && matches!(lens, Lens::Methods | Lens::Calls);
+        let are_inside = [Lens::Methods, Lens::Calls, Lens::Exceptions];
+        let is_inside = |lens: Lens| self.lane == Lane::Inside && are_inside.contains(&lens);
         self.lenses.iter().copied().filter(|lens| !is_inside(*lens)).collect()
     }
 

@@ -31,6 +31,7 @@ pub fn place(number: u32, marker: u32) -> PlaceDefinition {
         bci: 0,
         line: Some(7),
         made: None,
+        raised: None,
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) fn parse(text: &str) -> Result<Place, Wrong> {
 pub(super) const fn usual_sides(place: &Place) -> Sides {
     match place {
         Place::Method | Place::Loop | Place::Lines { .. } | Place::Call { .. } => Sides::Region,
-        Place::Block | Place::Field { .. } | Place::Allocation => Sides::Point,
+        Place::Block | Place::Field { .. } | Place::Allocation | Place::Exception => Sides::Point,
     }
 }
 
@@ -55,6 +55,7 @@ pub(super) const fn no_region(place: &Place) -> Option<&'static str> {
         Place::Block => Some("a block is a point: it has no end of its own"),
         Place::Field { .. } => Some("an access of a field is a point"),
         Place::Allocation => Some("an allocation is a point"),
+        Place::Exception => Some("an exception is a point"),
     }
 }
 

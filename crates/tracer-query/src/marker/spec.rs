@@ -13,7 +13,7 @@ use super::{
     short,
 };
 use crate::{
-    mark::{Asked, CALLS, EXPLAINED, Marker, OBJECTS, WITHIN},
+    mark::{Asked, CALLS, EXCEPTIONS, EXPLAINED, Marker, OBJECTS, WITHIN},
     predicate::{self, Field, Predicate, error::nearest, tree::Expr},
 };
 
@@ -65,6 +65,12 @@ impl Wish {
     /// The marker of allocations in chosen methods, for the lens `alloc`.
     pub fn objects(include: Vec<Named>, except: Vec<Named>) -> Option<Self> {
         Self::of(OBJECTS, (Place::Allocation, Sides::Point), include, except)
+    }
+
+    /// The marker of exceptions that come to chosen methods, for the lens `exceptions`. Each is told with its class and its hash.
+    pub fn exceptions(include: Vec<Named>, except: Vec<Named>) -> Option<Self> {
+        let wish = Self::of(EXCEPTIONS, (Place::Exception, Sides::Point), include, except)?;
+        Some(Self { receiver: true, arguments: true, ..wish })
     }
 
     /// A region whose costs are asked for; nothing where it is a point.

@@ -37,6 +37,8 @@ public final class JtraceMarks {
     private static long library;
 
     static final long TID = U.objectFieldOffset(Thread.class, "tid");
+    /** How many frames the stack trace of an exception has that the JVM wrote; 0 where that is not known. */
+    private static final long FRAMES = frames();
     private static final Class<?> VIRTUAL = virtual();
     private static final long CARRIER = VIRTUAL == null ? 0 : U.objectFieldOffset(VIRTUAL, "carrierThread");
 
@@ -59,6 +61,8 @@ public final class JtraceMarks {
     static final int TIME_WORD = 9;
     static final int THREAD = 10;
     static final int ARGUMENT = 11;
+    /** Above the index of an argument: an object, by its hash. */
+    private static final int HASHED = 5 << 12;
 
     /**
      * The four counters of a place: of its marks, the last are those of regions that were told of at their end. Of its symbols, those of
@@ -131,6 +135,14 @@ public final class JtraceMarks {
             return Class.forName("java.lang.VirtualThread", false, null);
         } catch (ClassNotFoundException none) {
             return null;
+        }
+    }
+
+    private static long frames() {
+        try {
+            return U.objectFieldOffset(Throwable.class, "depth");
+        } catch (Throwable none) {
+            return 0;
         }
     }
 
@@ -360,6 +372,22 @@ public final class JtraceMarks {
         if (on != 0 && !counted(on, place, THREW)) tell(on, place, THROWN, receiver);
     }
 
+    /** A handler takes an exception, or it leaves a method. */
+    public static void exception(Object thrown, int place) {
+        int on = on(place);
+        if (on != 0) raised(on, place, thrown);
+    }
+
+    /** Told with its class, its hash, and how many frames its stack trace has. */
+    @DontInline
+    private static void raised(int on, int place, Object thrown) {
+        long buffer = buffer();
+        if (buffer == 0 || U.getLong(buffer + BUSY) != 0) return;
+        sent(on, place, POINT, JtraceObjects.type(thrown));
+        long frames = FRAMES == 0 ? -1 : U.getInt(thrown, FRAMES);
+        raw(ARGUMENT | HASHED, System.identityHashCode(thrown) | frames << 32);
+    }
+
     @ForceInline
     public static void symbol(int place, Object object) {
         int on = U.getInt(SYMBOLS + ((long) place << 2));
@@ -383,7 +411,7 @@ public final class JtraceMarks {
         } else if (value instanceof String) {
             text(index, (String) value);
         } else {
-            raw(ARGUMENT | index << 4 | 5 << 12, System.identityHashCode(value));
+            raw(ARGUMENT | index << 4 | HASHED, System.identityHashCode(value));
         }
     }
 

@@ -120,12 +120,26 @@ final class JtraceObjects {
         JtraceObjects all = TABLES[0];
         if (all == null) return 0;
         JtraceKnown known = all.find(object);
-        if (known != null) return known.number;
+        return known != null ? known.number : all.numbered(object, false);
+    }
+
+    /** The number of an object's class; 0 where it gets none. */
+    static int type(Object object) {
+        JtraceObjects all = TABLES[0];
+        if (all == null) return 0;
+        Class<?> type = object.getClass();
+        JtraceKnown last = all.lastType;
+        return last != null && last.get() == type ? last.number : all.numbered(type, true);
+    }
+
+    /** The number of an object that may have none yet, or of a class as that of others. */
+    private int numbered(Object object, boolean asType) {
         boolean pinned = JtraceMarks.pin();
         long buffer = JtraceMarks.buffer();
         boolean entered = buffer != 0 && JtraceMarks.enter(buffer);
         try {
-            return entered ? all.born(object) : 0;
+            if (!entered) return 0;
+            return asType ? typeOf((Class<?>) object) : born(object);
         } catch (Throwable full) {
             return 0;
         } finally {

@@ -22,7 +22,7 @@ pub(in crate::bench) struct Size {
     pub(in crate::bench) words: &'static [&'static str],
 }
 
-const CONFIGURATIONS: [(&str, &str); 7] = [
+const CONFIGURATIONS: [(&str, &str); 8] = [
     ("suite_gone_ratio", "markers-gone:100"),
     ("suite_off_ratio", "markers:0"),
     ("suite_10_ratio", "markers:10"),
@@ -30,6 +30,7 @@ const CONFIGURATIONS: [(&str, &str); 7] = [
     ("suite_contexts_ratio", "contexts"),
     ("suite_contexts_alloc_ratio", "contexts:alloc"),
     ("suite_alloc_ratio", "alloc:inside"),
+    ("suite_exceptions_ratio", "exceptions:inside"),
 ];
 /// Which methods belong to a tenth follows from it, so that all sessions mark the same.
 const SEED: &str = "6";

@@ -71,6 +71,8 @@ enum Counted {
     ContextsWithObjects,
     /// What is made, by place.
     Objects,
+    /// Exceptions, and where they go.
+    Exceptions,
 }
 
 impl Counted {
@@ -80,6 +82,7 @@ impl Counted {
             Self::Contexts => ("calls", &["--lane", "inside", "--no-times"]),
             Self::ContextsWithObjects => ("calls", &["-l", "calls,alloc", "--exact", "--lane", "inside", "--no-times"]),
             Self::Objects => ("alloc", &["--lane", "inside"]),
+            Self::Exceptions => ("exceptions", &["--lane", "inside"]),
         }
     }
 }
@@ -227,8 +230,9 @@ pub(super) fn configurations(jtrace: &Path) -> Vec<Configuration> {
             Counted::ContextsWithObjects,
         ),
         ("alloc:inside", "every object by the instruction that makes it", Counted::Objects),
+        ("exceptions:inside", "every exception from where it is thrown to where it is caught", Counted::Exceptions),
     ] {
-        let what = format!("{what}, of the program's own packages, counted in the JVM");
+        let what = format!("{what}, of the program's own packages, through code in the JVM");
         all.push(inside(name, &what, Woven::Own(counted)));
     }
     for property in PROPERTIES {
@@ -296,6 +300,7 @@ mod tests {
         let with_objects = of_own(Counted::ContextsWithObjects);
         assert_eq!(with_objects, format!("calls 7 -l calls,alloc --exact {contexts} {chosen} {tail}"));
         assert_eq!(of_own(Counted::Objects), format!("alloc 7 --lane inside {chosen} {tail}"));
+        assert_eq!(of_own(Counted::Exceptions), format!("exceptions 7 --lane inside {chosen} {tail}"));
         let of_hasnext = |adaptive| command(Woven::Property("hasnext", adaptive));
         assert_eq!(of_hasnext(Adaptive::Yes), format!("typestate 7 -p hasnext {tail}"));
         assert_eq!(of_hasnext(Adaptive::No), format!("typestate 7 -p hasnext --no-adaptive {tail}"));

@@ -59,6 +59,7 @@ pub(super) fn parse(first: &str, rest: &[Token]) -> Result<Option<Said>, String>
                 bci: bci.unwrap_or(0),
                 line,
                 made: None,
+                raised: None,
             };
             Said::Place(place, marker.clone())
         }

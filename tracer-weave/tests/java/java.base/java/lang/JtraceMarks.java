@@ -60,6 +60,13 @@ public final class JtraceMarks {
     public static void thrown(int place) { count(THROWN, place); out(place); }
     public static void thrown(int place, Object receiver) { count(THROWN, place); receiver(place, receiver); out(place); }
 
+    // As where the stack is full.
+    public static void exception(Object thrown, int place) {
+        count(POINT, place);
+        receiver(place, thrown);
+        if (thrown instanceof StackOverflowError) { throw new StackOverflowError(); }
+    }
+
     // A region that is over at once has no entry of its own.
     public static void passed(int place) { count(ENTER, place); count(EXIT, place); }
     public static void passedThrown(int place) { count(ENTER, place); count(THROWN, place); }
