@@ -2,6 +2,9 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
+import java.nio.channels.Selector;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,30 +14,38 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Monitors and parking with known counts: {@code Locks contended 500}, {@code Locks wait 200}, {@code Locks park 300}.
  *
- * Two threads take turns by volatile counters that they spin on, so that the handshake itself neither parks, waits nor
- * blocks. Each of the other thread's steps is observed through Thread.getState(), never assumed after a delay. That it blocks
- * the kernel must say as well: by then it has come to the end of its spinning, and to all that is told of its beginning to wait.
+ * Two threads take turns by pipes, so that the handshake itself neither parks, waits nor blocks: who reads from a pipe sleeps in the
+ * kernel, which no lens counts. If it spun instead, each program that stands still would take a CPU from all others, and where CPUs
+ * are few each turn would wait until the one that spins has used up its time. Each of the other thread's steps is observed through
+ * Thread.getState(), never assumed after a delay. That it blocks the kernel must say as well: by then it has come to the end of its
+ * spinning, and to all that is told of its beginning to wait.
  */
 public final class Locks {
     /** The class of the contended object, so that the name can be looked for. */
     private static final class Cart {}
 
     private static final Cart CART = new Cart();
-    private static volatile int asked;
-    private static volatile int answered;
-    private static volatile boolean ended;
+    /** How often is looked what the partner does before the CPU is left to others. */
+    private static final int LOOKS = 1000;
     private static volatile boolean released;
     private static volatile int parks;
+    private static Pipe turns;
+    private static Pipe answers;
+    /** Has nothing to wait for but time. */
+    private static Selector clock;
     /** What the kernel says of the partner. */
     private static RandomAccessFile sleeper;
 
     public static void main(String[] args) throws Exception {
         final String kind = args[0];
         int count = Integer.parseInt(args[1]);
+        turns = Pipe.open();
+        answers = Pipe.open();
+        clock = Selector.open();
         Thread other = new Thread(null, new Runnable() {
             @Override
             public void run() {
-                answer(kind);
+                serve(kind);
             }
         }, "lock-partner");
         other.setDaemon(true);
@@ -54,10 +65,8 @@ public final class Locks {
                 System.out.println("DONE parks=" + parks + " unparks=" + count + " asked=" + count);
             }
         }
-        ended = true;
-        while (other.getState() != Thread.State.TERMINATED) {
-            pause();
-        }
+        turns.sink().close();
+        await(other, Thread.State.TERMINATED);
     }
 
     /** Makes the partner do `count` steps; gives the time held while it was seen to block, and the time of all rounds. */
@@ -65,18 +74,17 @@ public final class Locks {
         long held = 0;
         long rounds = 0;
         for (int i = 0; i < count; i++) {
-            int turn = asked + 1;
             long start = System.nanoTime();
             if (kind.equals("contended")) {
                 synchronized (CART) {
-                    asked = turn;
+                    tell(turns);
                     await(other, Thread.State.BLOCKED);
                     awaitSleep();
                     held += hold(200_000);
                 }
             } else if (kind.equals("wait")) {
                 released = false;
-                asked = turn;
+                tell(turns);
                 await(other, Thread.State.WAITING);
                 synchronized (CART) {
                     released = true;
@@ -84,74 +92,83 @@ public final class Locks {
                 }
             } else {
                 released = false;
-                asked = turn;
+                tell(turns);
                 await(other, Thread.State.WAITING);
                 released = true;
                 LockSupport.unpark(other);
             }
-            while (answered != turn) {
-                pause();
-            }
+            hear(answers);
             rounds += System.nanoTime() - start;
         }
         return new long[] {held, rounds};
     }
 
-    private static void answer(String kind) {
-        while (true) {
-            while (asked == answered) {
-                if (ended) {
-                    return;
-                }
-                pause();
+    private static void serve(String kind) {
+        try {
+            while (hear(turns)) {
+                answer(kind);
+                tell(answers);
             }
-            if (kind.equals("contended")) {
-                synchronized (CART) {
-                    parks = 0;
-                }
-            } else if (kind.equals("wait")) {
-                synchronized (CART) {
-                    while (!released) {
-                        try {
-                            CART.wait();
-                        } catch (InterruptedException e) {
-                            throw new IllegalStateException(e);
-                        }
-                    }
-                }
-            } else {
-                while (!released) {
-                    parks = parks + 1;
-                    LockSupport.park();
-                }
-            }
-            answered = asked;
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
         }
     }
 
-    private static void await(Thread other, Thread.State state) {
-        while (other.getState() != state) {
-            pause();
+    private static void answer(String kind) {
+        if (kind.equals("contended")) {
+            synchronized (CART) {
+                parks = 0;
+            }
+        } else if (kind.equals("wait")) {
+            synchronized (CART) {
+                while (!released) {
+                    try {
+                        CART.wait();
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }
+            }
+        } else {
+            while (!released) {
+                parks = parks + 1;
+                LockSupport.park();
+            }
+        }
+    }
+
+    private static void tell(Pipe pipe) throws IOException {
+        pipe.sink().write(ByteBuffer.allocate(1));
+    }
+
+    /** Sleeps until somebody tells; false: nobody will any more. */
+    private static boolean hear(Pipe pipe) throws IOException {
+        return pipe.source().read(ByteBuffer.allocate(1)) == 1;
+    }
+
+    private static void await(Thread other, Thread.State state) throws IOException {
+        for (int look = 1; other.getState() != state; look++) {
+            pause(look);
         }
     }
 
     /** Waits until the kernel says that the partner sleeps. */
     private static void awaitSleep() throws IOException {
         byte[] text = new byte[256];
-        while (true) {
+        for (int look = 1; ; look++) {
             sleeper.seek(0);
             String stat = new String(text, 0, sleeper.read(text));
             // The name before it may hold spaces and parentheses.
             if (stat.startsWith(" S ", stat.lastIndexOf(')') + 1)) {
                 return;
             }
-            pause();
+            pause(look);
         }
     }
 
     /** The file in which the kernel tells of a thread; it has its name a moment after it was started. */
     private static RandomAccessFile stat(String name) throws IOException {
-        while (true) {
+        for (int look = 1; ; look++) {
             try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Paths.get("/proc/self/task"))) {
                 for (Path task : tasks) {
                     Path comm = task.resolve("comm");
@@ -160,7 +177,14 @@ public final class Locks {
                     }
                 }
             }
-            pause();
+            pause(look);
+        }
+    }
+
+    /** A turn of a loop that waits for the partner, which may need this CPU. */
+    private static void pause(int look) throws IOException {
+        if (look % LOOKS == 0) {
+            clock.select(1);
         }
     }
 
@@ -172,7 +196,4 @@ public final class Locks {
         }
         return now - start;
     }
-
-    /** A turn of a loop that waits; the hint for that came with 9. */
-    private static void pause() {}
 }
