@@ -18,7 +18,10 @@ public final class Cpu {
     public static void main(String[] args) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         long number = Long.parseLong(args[1]);
-        hot(System.nanoTime() + 1_500_000_000L);
+        if (args[0].equals("hot")) {
+            // Shares are those of compiled code.
+            hot(System.nanoTime() + 1_500_000_000L);
+        }
         System.out.println("READY");
         while (in.readLine() != null) {
             switch (args[0]) {
