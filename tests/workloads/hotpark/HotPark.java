@@ -7,6 +7,8 @@ import java.util.concurrent.locks.LockSupport;
  * microseconds. {@code HotPark <iterations per GO> <parks per second>}; DONE tells the time that the iterations took.
  */
 public final class HotPark {
+    /** Iterations by which the number of steps is found. Each program of this kind spends a second on that before it is asked anything. */
+    private static final int CALIBRATED = 20_000;
     private static long state = 1;
 
     public static void main(String[] args) throws Exception {
@@ -25,7 +27,7 @@ public final class HotPark {
     private static int calibrate(long rate) {
         int steps = 1000;
         for (int round = 0; round < 8; round++) {
-            long each = run(100_000, steps) / 100_000;
+            long each = run(CALIBRATED, steps) / CALIBRATED;
             steps = (int) Math.max(1, Math.min(100_000, steps * (1_000_000_000L / rate) / Math.max(1, each)));
         }
         return steps;
