@@ -13,6 +13,8 @@ pub(super) const MARK: &str = "XDG_CACHE_HOME";
 
 /// Where files of jtrace could stay behind.
 const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+/// Of memory, in bytes.
+const PAGE: usize = 4096;
 
 /// What is open in a target, or mounted for it, beyond what it has itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,8 +133,12 @@ pub(crate) fn changed_code(pid: u32) -> Result<BTreeMap<u64, u8>> {
         memory.read_exact_at(&mut there, start)?;
         let offset = u64::from_str_radix(offset, 16)?;
         let read = read_up_to(&file, &mut here, offset)?;
-        let pairs = (offset..).zip(there[..read].iter().zip(&here[..read]));
-        changed.extend(pairs.filter(|(_, (there, here))| there != here).map(|(at, (there, _))| (at, *there)));
+        // Nearly all pages are equal, which a comparison of whole ones says a hundred times as fast as one byte by byte.
+        let pages = there[..read].chunks(PAGE).zip(here[..read].chunks(PAGE));
+        for (at, (there, here)) in (offset..).step_by(PAGE).zip(pages).filter(|(_, (there, here))| there != here) {
+            let pairs = (at..).zip(there.iter().zip(here));
+            changed.extend(pairs.filter(|(_, (there, here))| there != here).map(|(at, (there, _))| (at, *there)));
+        }
         compared += read;
     }
     ensure!(compared > 1 << 20, "only {compared} bytes of code were compared");
