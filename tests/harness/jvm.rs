@@ -14,14 +14,12 @@ use std::{
 use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::{
+    diagnostics,
     jdk::{self, Jdk},
     location,
-    patience::PATIENCE,
+    patience::{PATIENCE, until_true},
     process::{Finished, Output, Process, Signal},
 };
-
-/// `jcmd` gives up after ten seconds by itself, which a busy JVM may need to answer.
-const JCMD_PATIENCE: &str = "-J-Dsun.tools.attach.attachTimeout=600000";
 
 /// How to start a workload.
 #[derive(Clone, Debug)]
@@ -247,6 +245,20 @@ impl Jvm {
         self.done()
     }
 
+    /// Waits until it reads its stdin, so that what it does behind a line that it has printed is done as well.
+    ///
+    /// # Errors
+    /// It has ended, or never does.
+    pub fn listens(&self) -> Result<()> {
+        // The number of the call on x86-64, and its first argument.
+        const READ_STDIN: &str = "0 0x0 ";
+        let tasks = format!("/proc/{}/task", self.pid());
+        until_true("the workload reads its stdin", || {
+            let calls = fs::read_dir(&tasks)?.flatten().map(|task| fs::read_to_string(task.path().join("syscall")));
+            Ok(calls.flatten().any(|call| call.starts_with(READ_STDIN)))
+        })
+    }
+
     /// Lets it end by itself, and checks that it ended well.
     ///
     /// # Errors
@@ -277,10 +289,10 @@ impl Jvm {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Value of a flag of the JVM, as `jcmd VM.flags -all` tells it.
+    /// Value of a flag of the JVM, as the JVM itself tells it.
     ///
     /// # Errors
-    /// `jcmd` fails or does not know the flag.
+    /// The JVM does not answer, or does not know the flag.
     pub fn flag(&self, name: &str) -> Result<String> {
         let text = self.jcmd(&["VM.flags", "-all"])?;
         text.lines()
@@ -288,20 +300,15 @@ impl Jvm {
                 let mut words = line.split_whitespace().skip(1);
                 (words.next()? == name).then(|| words.nth(1).map(str::to_owned))?
             })
-            .with_context(|| format!("jcmd does not know the flag {name}"))
+            .with_context(|| format!("the JVM does not know the flag {name}"))
     }
 
-    /// Runs a diagnostic command.
+    /// Runs a diagnostic command of the JVM; gives what `jcmd` would print.
     ///
     /// # Errors
-    /// `jcmd` fails.
+    /// The JVM does not listen, or refuses.
     pub fn jcmd(&self, arguments: &[&str]) -> Result<String> {
-        let finished = Finished::of(
-            Command::new("jcmd").arg(JCMD_PATIENCE).arg(self.pid().to_string()).args(arguments),
-            PATIENCE,
-        )?;
-        ensure!(finished.code == 0, "jcmd {arguments:?}: {}{}", finished.text(), finished.stderr);
-        Ok(finished.text())
+        diagnostics::ask(self.pid(), &arguments.join(" "))
     }
 
     /// What the workload wrote to stdout.

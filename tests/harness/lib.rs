@@ -8,6 +8,7 @@
 
 pub mod process;
 
+pub(crate) mod diagnostics;
 pub mod jdk;
 pub mod jvm;
 pub mod log;

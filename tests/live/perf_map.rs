@@ -53,7 +53,7 @@ fn own(jvm: &Jvm) -> Result<Map> {
 /// What the JVM says: its own map, or on 11, which has none, its list of compiled code.
 fn told(jdk: &Jdk, jvm: &Jvm) -> Result<Map> {
     if jdk.release < 17 {
-        return jvm.jcmd(&["Compiler.codelist"])?.lines().skip(1).map(listed).collect();
+        return jvm.jcmd(&["Compiler.codelist"])?.lines().map(listed).collect();
     }
     let map = Remove(PathBuf::from(format!("/tmp/perf-{}.map", jvm.pid())));
     jvm.jcmd(&["Compiler.perfmap"])?;

@@ -7,7 +7,11 @@ mod lanes;
 mod objects;
 mod programs;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    thread,
+    time::Duration,
+};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
@@ -26,6 +30,9 @@ const COMPLETE: [&str; 4] = ["--max-overhead", "100000%", "--ring-size", "32m"];
 const WARM: usize = 3;
 /// Rounds after which chosen code that was dropped must have come back.
 const MOST_ROUNDS: usize = 60;
+/// Between two of them. jtrace looks for that code a few times a second, so rounds that came one right after the other would be over before
+/// it has looked once.
+const BETWEEN_ROUNDS: Duration = Duration::from_millis(300);
 
 /// Calls in a round of `Tally`.
 const CALLS: u64 = 101_002;
@@ -121,6 +128,7 @@ fn settle(jvm: &mut Jvm, jdk: &Jdk) -> Result<usize> {
     while jdk.release >= 25 && jvm.flag("DTraceMethodProbes")? == "true" {
         ensure!(rounds < MOST_ROUNDS, "the flag is up after {rounds} rounds");
         jvm.work()?;
+        thread::sleep(BETWEEN_ROUNDS);
         rounds += 1;
     }
     Ok(rounds)

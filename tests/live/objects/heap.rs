@@ -77,6 +77,7 @@ fn agrees(jdk: &Jdk, (flag, options, buffers): (&str, &[&str], bool)) -> Result<
     let mut jvm = launch.start()?;
     // The first work loads classes, and the first command starts a thread.
     jvm.work()?;
+    jvm.listens()?;
     heap(&jvm)?;
     let printed = jvm.stdout().text().len();
     let session = Session::attach(jvm.pid(), &[&EXACT[..], options].concat())?;
@@ -84,6 +85,8 @@ fn agrees(jdk: &Jdk, (flag, options, buffers): (&str, &[&str], bool)) -> Result<
     // A command itself makes no object, else nobody could tell whose they are.
     ensure!(growth(&before, &heap(&jvm)?).is_empty(), "the JVM makes objects while it does nothing");
     jvm.work()?;
+    // It makes objects to read the next line, and both are to have these.
+    jvm.listens()?;
     let mut grown = growth(&before, &heap(&jvm)?);
     let report = session.report()?;
     let expected = Expected::parse(&jvm.stdout().text()[printed..])?;

@@ -69,6 +69,10 @@ public class Planted {
         Thread thread = new Thread(() -> keep(new Seldom()), "keeper");
         thread.setDaemon(true);
         thread.start();
+        // From then on all that is planted is there.
+        while (thread.getState() != Thread.State.WAITING) {
+            Thread.sleep(1);
+        }
         System.out.println("READY");
         Scanner in = new Scanner(System.in);
         while (in.hasNextLine()) {
