@@ -176,7 +176,10 @@ fn groups(asked: &Asked<'_>, nodes: &[Node], group: Group, rows: usize) -> (Vec<
     sort(&mut numbered);
     // What is exact can be more than what stood above it, so those beyond the last row are looked at as well.
     for (number, row) in numbered.iter_mut().take(analysis.most_exact()) {
-        row.amounts.retained_bytes = analysis.freed_with_all(|node| of.get(node as usize) == Some(number));
+        // What a single object retains is exact as it is.
+        if row.amounts.objects > 1 {
+            row.amounts.retained_bytes = analysis.freed_with_all(|node| of.get(node as usize) == Some(number));
+        }
         row.amounts.retained_exact = true;
     }
     sort(&mut numbered);

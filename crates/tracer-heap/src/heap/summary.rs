@@ -136,8 +136,10 @@ impl Analysis {
             let Some(place) = reached.get_mut(node as usize).filter(|place| !**place) else { continue };
             *place = true;
             left += self.graph.bytes(node);
-            to_do.extend(self.graph.references(node).filter(|(_, label)| !label.is_weak()).map(|(to, _)| to));
-            to_do.extend(self.graph.class_object(node));
+            // Most references lead to what is known already: all objects of a class to that class.
+            let is_new = |to: &Node| !reached.get(*to as usize).copied().unwrap_or(true);
+            let references = self.graph.references(node).filter(|(_, label)| !label.is_weak()).map(|(to, _)| to);
+            to_do.extend(references.chain(self.graph.class_object(node)).filter(is_new));
         }
         self.graph.total_bytes() - left
     }
@@ -157,13 +159,15 @@ impl Analysis {
         let objects = self.objects_of(&classes);
         let row = |(at, class): (usize, usize)| {
             let is_exact = at < exact;
+            // What a single object retains is exact as it is.
+            let is_asked = is_exact && counts[class].0 > 1;
             let number = u32::try_from(class).unwrap_or(0);
             let objects = objects.get(&class).map_or(&[][..], Vec::as_slice);
             ClassRow {
                 class: self.graph.classes[class].name.clone(),
                 objects: counts[class].0,
                 bytes: counts[class].1,
-                retained_bytes: if is_exact { self.freed_with(number) } else { retained[class] },
+                retained_bytes: if is_asked { self.freed_with(number) } else { retained[class] },
                 retained_exact: is_exact,
                 held_by: self.holders(objects),
                 merged_path: self.merged(objects),
