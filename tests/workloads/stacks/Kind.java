@@ -2,7 +2,7 @@
 enum Kind {
     PARK(2),
     SLEEP(2),
-    /** One at a time: the partner that holds the monitor spins. */
+    /** One at a time: the partner that holds the monitor needs a CPU. */
     ENTER(1),
     LOAD(2),
     /** Hit on a new thread, which has no Java frame yet. */

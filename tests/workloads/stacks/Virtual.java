@@ -51,7 +51,7 @@ final class Virtual {
     private void turns(int first, int count) throws Exception {
         partner = new Partner(Thread.currentThread());
         if (kind == Kind.ENTER) {
-            partner.start();
+            partner.begin();
         }
         try {
             for (int i = 0; i < count; i++) {

@@ -34,7 +34,7 @@ final class Worker extends Thread {
     public void run() {
         try {
             if (kind == Kind.ENTER) {
-                partner.start();
+                partner.begin();
             }
             for (int turn = 0; made < events; turn++) {
                 for (Shape each : Shape.values()) {
