@@ -85,8 +85,8 @@ fn wait_for_size(file: &str, bytes: u64) -> Result<()> {
 /// is stopped by then or dies of it; jtrace must do neither.
 #[test]
 fn garbage_in_the_targets_memory_neither_hangs_nor_crashes_jtrace() -> Result<()> {
-    for jdk in jdk::all()? {
-        for (round, seed) in (1_u64..=4).enumerate() {
+    for (row, jdk) in jdk::all()?.into_iter().enumerate() {
+        for (round, seed) in (1_u64..=4).enumerate().filter(|(round, _)| jdk::is_in_turn(row, *round)) {
             let directory = tempfile::tempdir()?;
             let (said, file) = (path(directory.path(), "oracle.txt"), path(directory.path(), "x.jtrace"));
             let last_words = format!("-XX:ErrorFile={}", path(directory.path(), "crash.log"));
