@@ -66,7 +66,7 @@ impl Watched {
 fn samples_fall_on_methods_as_their_work_does() -> Result<()> {
     for jdk in jdk::all()? {
         let parts = [("Cpu.sixty", 0.6), ("Cpu.thirty", 0.3), ("Cpu.ten", 0.1)];
-        let mut seconds = 5;
+        let mut seconds = 2;
         // How much of a CPU the program gets is for the machine to say.
         let (watched, samples, all) = until("500 samples", || {
             let launch = cpu(&jdk, &["hot", &seconds.to_string()]);
