@@ -74,7 +74,7 @@ fn summary(tool: &Path, file: &Path) -> Result<BTreeMap<String, u64>> {
 
 fn events(tool: &Path, name: &str, file: &Path) -> Result<Vec<Value>> {
     let text = jfr(tool, &["print", "--json", "--stack-depth", "64", "--events", name], file)?;
-    let mut document: Value = serde_json::from_str(&text)?;
+    let mut document: Value = text.parse()?;
     let Value::Array(events) = document["recording"]["events"].take() else { anyhow::bail!("no events: {text}") };
     Ok(events)
 }

@@ -17,6 +17,7 @@ use tests::{
     jvm::{Jvm, Launch, child_of},
     patience::{PATIENCE, until, until_true},
     process::{Finished, Process, Signal, pid_of},
+    report::json,
 };
 
 /// Links of the list, entries of the holder, bytes of each entry.
@@ -67,7 +68,7 @@ fn planted(jdk: &jdk::Jdk, flags: &[&str], links: u64) -> Result<Jvm> {
 
 fn take(source: &str, more: &[&str]) -> Result<Value> {
     let arguments = [&["heap", source, "--json", "--rows", "2000"], more].concat();
-    Ok(serde_json::from_slice(&jtrace::succeed(&arguments)?.stdout)?)
+    json(&jtrace::succeed(&arguments)?.stdout)
 }
 
 /// Objects and bytes of the program's own classes, hidden ones without what is in their names.

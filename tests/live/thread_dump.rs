@@ -8,6 +8,7 @@ use tests::{
     jdk, jtrace,
     jvm::{Jvm, Launch},
     patience::until,
+    report::json,
 };
 
 /// Threads of the program that stand still.
@@ -61,7 +62,7 @@ fn plain(frame: &str) -> String {
 }
 
 fn dump(jvm: &Jvm) -> Result<Value> {
-    Ok(serde_json::from_slice(&jtrace::succeed(&["threads", &jvm.pid().to_string(), "--json"])?.stdout)?)
+    json(&jtrace::succeed(&["threads", &jvm.pid().to_string(), "--json"])?.stdout)
 }
 
 fn thread<'a>(dump: &'a Value, name: &str) -> Result<&'a Value> {
