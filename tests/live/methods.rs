@@ -187,10 +187,12 @@ impl Program<'_> {
         self.agrees_where(|release, mode| (release + mode + turn).is_multiple_of(2))
     }
 
-    /// Counts it once on each release, each time in another way; the programs differ in `first`, so that together they
-    /// have all pairs.
-    fn agrees_across(self, first: usize) -> Result<()> {
-        self.agrees_where(|release, mode| (release + first) % MODES.len() == mode)
+    /// Counts it on two releases, on each in another way; there are eight `turn`s, which together have every release in every way once.
+    fn agrees_across(self, turn: usize) -> Result<()> {
+        let (first, parity) = (turn % MODES.len(), turn / MODES.len());
+        self.agrees_where(|release, mode| {
+            (release + parity).is_multiple_of(2) && (release + first) % MODES.len() == mode
+        })
     }
 
     /// Names every release and way that it is wrong in. The whole matrix is all of them.

@@ -5,12 +5,13 @@ use tests::jdk::{self, Jdk};
 
 use super::{MODES, Program, Run, calls_agree, programs};
 
-/// Each program once on each release, each time run in another way, so that together all pairs are there.
+/// Each program on two releases, in another way on each, so that together all pairs are there.
 #[test]
 fn closed_forms_hold_in_code_that_a_library_weaves() -> Result<()> {
     let mut wrong = Vec::new();
     for (number, program) in programs::ALL.into_iter().enumerate() {
-        for (release, jdk) in jdk::all()?.iter().enumerate() {
+        let is_met = |release: usize| jdk::is_in_turn(release, number / MODES.len());
+        for (release, jdk) in jdk::all()?.iter().enumerate().filter(|(release, _)| is_met(*release)) {
             let (mode, flags) = MODES[(release + number) % MODES.len()];
             if let Err(error) = agrees(program, jdk, flags) {
                 wrong.push(format!("{} on JDK {} by {mode}: {error:#}", program.main, jdk.release));
