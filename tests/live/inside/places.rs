@@ -94,7 +94,7 @@ fn a_jvm_whose_collector_always_marks_outlives_many_visits() -> Result<()> {
 /// it had been freed.
 #[test]
 fn a_jvm_whose_threads_and_old_methods_come_and_go_outlives_many_visits() -> Result<()> {
-    const VISITS: usize = 8;
+    const VISITS: usize = 5;
     for jdk in jdk::all()? {
         let flags = ["-Xmx64m", "-XX:+UseSerialGC"];
         let mut jvm = start(&jdk, "inside", "Replaced", &[], &flags)?;
