@@ -6,25 +6,28 @@ use anyhow::{Context as _, Result, ensure};
 use tests::{
     expected::Expected,
     jdk::{self, Jdk},
-    jvm::Launch,
+    jvm::{Jvm, Launch},
     report::{Report, Row, cell},
 };
 
 use super::{CALLS, WARM, method, session, sums, text, warm, work};
 use crate::methods::graph::paths_agree;
 
-/// Releases on which both lanes are asked at the same time. Each call of the JVM is a trap then, those of the library as well, so that half
+/// Sales of a program whose every call is a trap: enough for both compilers.
+const FEW: &str = "6000";
+
+/// JVMs that both lanes are asked about at the same time. Each call is a trap then, those of the library as well, so they sell little; half
 /// of the releases are asked one question, and the other half the other one.
-fn in_both(turn: usize) -> Result<Vec<Jdk>> {
-    let all = jdk::all()?.into_iter().enumerate();
-    Ok(all.filter(|(row, _)| jdk::is_in_turn(*row, turn)).map(|(_, jdk)| jdk).collect())
+fn in_both(turn: usize) -> Result<Vec<(Jdk, Jvm)>> {
+    let all = jdk::all()?.into_iter().enumerate().filter(|(row, _)| jdk::is_in_turn(*row, turn));
+    let launch = |jdk: &Jdk| Launch::new(jdk, "methods", "Tally").flags(&["-XX:+DTraceMethodProbes"]);
+    all.map(|(_, jdk)| Ok((jdk.clone(), launch(&jdk).arguments(&[FEW]).start()?))).collect()
 }
 
 /// Where both lanes see everything, they say the same.
 #[test]
 fn both_lanes_count_the_same_calls_at_the_same_time() -> Result<()> {
-    for jdk in in_both(0)? {
-        let mut jvm = Launch::new(&jdk, "methods", "Tally").flags(&["-XX:+DTraceMethodProbes"]).start()?;
+    for (jdk, mut jvm) in in_both(0)? {
         let outside = session(&jvm, &["methods", "-I", "Tally$Till::*"])?;
         let inside = session(&jvm, &["methods", "-I", "Tally$Till::*", "--lane", "inside"])?;
         work(&mut jvm)?;
@@ -86,8 +89,7 @@ fn all_but_priced(report: &Report, expected: &Expected, timed: bool) -> Result<(
 /// Who calls whom, where both see everything: how often, and how often with an exception.
 #[test]
 fn both_lanes_know_who_calls_whom() -> Result<()> {
-    for jdk in in_both(1)? {
-        let mut jvm = Launch::new(&jdk, "methods", "Tally").flags(&["-XX:+DTraceMethodProbes"]).start()?;
+    for (jdk, mut jvm) in in_both(1)? {
         let outside = session(&jvm, &["calls", "-I", "Tally*::*"])?;
         let inside = session(&jvm, &["calls", "-I", "Tally*::*", "--lane", "inside"])?;
         work(&mut jvm)?;
