@@ -233,6 +233,7 @@ macro_rules! ask {
 mod arrays;
 mod code;
 mod heap;
+mod roots;
 mod stacks;
 
 pub(crate) use self::{arrays::ArrayLayout, code::Code, stacks::Look};

@@ -128,6 +128,10 @@ pub enum Told {
         rules: Vec<Matched>,
         /// Of all together, each once.
         methods: u64,
+        /// Methods of these classes in which threads go round that began with them, as in `main`: once exchanged, they go on in the
+        /// interpreter until the thread ends.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        looping: Vec<Running>,
     },
     /// Names of loaded classes.
     Classes(Vec<String>),
@@ -249,6 +253,8 @@ pub struct Done {
 pub const NUMBERED_METHODS: u32 = 25;
 /// Most methods that are named because they were running.
 pub const MAX_RUNNING: usize = 20;
+/// Most threads that are looked at whether they go round in their first method.
+pub const MAX_LOOPING: usize = 64;
 /// Most entries of [`Done::unnamed`], those with most frames.
 pub const MAX_UNNAMED: usize = 8192;
 

@@ -7,7 +7,7 @@ use std::{
 
 use jvmti_bindings::sys::{
     jni::{jclass, jint, jmethodID, jobject},
-    jvmti::{jvmtiInterface_1_, jvmtiStackInfo},
+    jvmti::{jvmtiFrameInfo, jvmtiInterface_1_, jvmtiStackInfo},
 };
 use tracer_weave::control::{MAX_UNNAMED, NUMBERED_METHODS, Running, Unnamed};
 
@@ -18,7 +18,17 @@ const MAX_THREADS: usize = 1024;
 /// Threads that are looked at in one step: the JVM stands still for each.
 const STEP_THREADS: usize = 64;
 /// Most frames of a thread, the innermost.
-const MAX_FRAMES: jint = 512;
+pub(super) const MAX_FRAMES: jint = 512;
+
+/// A frame of a thread.
+#[derive(Clone, Copy)]
+pub(super) struct StackFrame {
+    pub(super) method: jmethodID,
+    pub(super) is_native: bool,
+}
+
+/// A thread's frames, the innermost first.
+pub(super) type StackOf = (jobject, Vec<StackFrame>);
 
 /// Frames by class, name and descriptor: a class of one name in several loaders is one.
 type Named = HashMap<(String, String, String), u64>;
@@ -60,9 +70,10 @@ impl Jvmti {
     fn frames(self, jni: Jni) -> Result<HashMap<jmethodID, u64>, Failure> {
         let mut frames: HashMap<jmethodID, u64> = HashMap::new();
         let threads = self.threads()?;
-        let looked_at = threads.len().min(MAX_THREADS);
-        for some in threads[..looked_at].chunks(STEP_THREADS) {
-            self.count_frames(jni, some, &mut frames);
+        for (_, stack) in self.stacks(jni, &threads, MAX_FRAMES) {
+            for frame in stack.iter().filter(|frame| !frame.is_native) {
+                *frames.entry(frame.method).or_default() += 1;
+            }
         }
         // Nobody else would give them back.
         for thread in threads {
@@ -71,14 +82,23 @@ impl Jvmti {
         Ok(frames)
     }
 
-    /// Counts the frames of some threads. A thread that has ended meanwhile is an error for all of them, so each half is asked again.
-    fn count_frames(self, jni: Jni, threads: &[jobject], frames: &mut HashMap<jmethodID, u64>) {
-        match self.stacks(jni, threads) {
-            Ok(methods) => methods.into_iter().for_each(|method| *frames.entry(method).or_default() += 1),
+    /// Stacks of threads, but of those that have ended.
+    pub(super) fn stacks(self, jni: Jni, threads: &[jobject], frames: jint) -> Vec<StackOf> {
+        let mut stacks = Vec::new();
+        for some in threads[..threads.len().min(MAX_THREADS)].chunks(STEP_THREADS) {
+            self.add_stacks(jni, some, frames, &mut stacks);
+        }
+        stacks
+    }
+
+    /// Adds those of some threads. A thread that has ended meanwhile is an error for all of them, so each half is asked again.
+    fn add_stacks(self, jni: Jni, threads: &[jobject], frames: jint, stacks: &mut Vec<StackOf>) {
+        match self.stacks_at_once(jni, threads, frames) {
+            Ok(found) => stacks.extend(found),
             Err(_) if threads.len() > 1 => {
                 let (some, others) = threads.split_at(threads.len() / 2);
-                self.count_frames(jni, some, frames);
-                self.count_frames(jni, others, frames);
+                self.add_stacks(jni, some, frames, stacks);
+                self.add_stacks(jni, others, frames, stacks);
             }
             Err(_) => {}
         }
@@ -104,30 +124,32 @@ impl Jvmti {
         }
     }
 
-    /// The methods of all frames of some threads, but those in native code.
-    fn stacks(self, jni: Jni, threads: &[jobject]) -> Result<Vec<jmethodID>, Failure> {
+    /// The stacks of some threads.
+    fn stacks_at_once(self, jni: Jni, threads: &[jobject], most: jint) -> Result<Vec<StackOf>, Failure> {
         let count = jint::try_from(threads.len()).map_err(|error| error.to_string())?;
         let mut stacks: *mut jvmtiStackInfo = ptr::null_mut();
-        let mut methods = Vec::new();
+        let mut told = Vec::with_capacity(threads.len());
         // SAFETY: as above; the JVM gives one stack for each thread, all of them in one piece of memory.
         unsafe {
-            ask!(self, GetThreadListStackTraces, count, threads.as_ptr(), MAX_FRAMES, &raw mut stacks)?;
+            ask!(self, GetThreadListStackTraces, count, threads.as_ptr(), most, &raw mut stacks)?;
             // HotSpot returns the very references that it was given (`VM_GetThreadListStackTraces::doit`). The caller deletes those.
             // A reference that is deleted twice ends the JVM: its place is on a list of free places by then, and G1, while it marks,
             // takes the link of that list for an object.
             for (stack, thread) in slice::from_raw_parts(stacks, threads.len()).iter().zip(threads) {
                 let frames = usize::try_from(stack.frame_count).unwrap_or(0);
-                if frames > 0 && !stack.frame_buffer.is_null() {
-                    let frames = slice::from_raw_parts(stack.frame_buffer, frames);
-                    methods.extend(frames.iter().filter(|frame| frame.location >= 0).map(|frame| frame.method));
-                }
+                let frames = match stack.frame_buffer {
+                    none if frames == 0 || none.is_null() => &[],
+                    first => slice::from_raw_parts(first, frames),
+                };
+                let frame = |frame: &jvmtiFrameInfo| StackFrame { method: frame.method, is_native: frame.location < 0 };
+                told.push((*thread, frames.iter().map(frame).collect()));
                 if stack.thread != *thread {
                     jni.forget(stack.thread);
                 }
             }
             self.give_back(stacks.cast());
         }
-        Ok(methods)
+        Ok(told)
     }
 
     /// Class, name and descriptor of a method that runs. Only for JVMs that number methods: see [`Unnamed`].

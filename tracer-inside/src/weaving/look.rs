@@ -3,7 +3,7 @@
 use jvmti_bindings::sys::jni::jclass;
 use tracer_weave::{
     Place, Rule,
-    control::{MAX_NAMED, MAX_NAMES_BYTES, Matched, Told},
+    control::{MAX_NAMED, MAX_NAMES_BYTES, Matched, Running, Told},
     trace,
 };
 
@@ -45,6 +45,7 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
     let weaving = Weaving::new(rules, &[]);
     let loaded = loaded(jvmti)?;
     look_below(&weaving, &loaded, jni);
+    let looping = looping(jvmti, jni, &loaded, &weaving)?;
     let mut counts = vec![Matched::default(); weaving.rules.len()];
     let mut all = 0;
     for (class, name) in &loaded {
@@ -84,7 +85,23 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
         }
         jni.forget(*class);
     }
-    Ok(Told::Matched { rules: counts, methods: all })
+    Ok(Told::Matched { rules: counts, methods: all, looping })
+}
+
+/// Methods in which threads go round that began with them, of classes that would be exchanged.
+fn looping(jvmti: Jvmti, jni: Jni, loaded: &[(jclass, String)], weaving: &Weaving) -> Result<Vec<Running>, Failure> {
+    let is_meant = |(class, name): &&(jclass, String)| {
+        let rules = weaving.rules_of(name);
+        let is_exchanged =
+            |method: &(String, String)| rules.iter().any(|rule| rule.is_for_method(name, &method.0, &method.1));
+        !rules.is_empty()
+            && jvmti.is_prepared(*class)
+            && jvmti.is_modifiable(*class)
+            && jvmti.methods(*class).is_ok_and(|methods| methods.iter().any(is_exchanged))
+            && may_have_places(jvmti, *class, name, &rules)
+    };
+    let meant: Vec<(jclass, String)> = loaded.iter().filter(is_meant).cloned().collect();
+    jvmti.looping(jni, &meant)
 }
 
 /// Whether a method of a class is named by a rule, and can have what the rule is about.

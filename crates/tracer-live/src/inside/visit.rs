@@ -19,7 +19,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tracer_weave::control::{Done, MAX_RUNNING, Matched, Order, Told, VERSION};
+use tracer_weave::{
+    Skipped,
+    control::{Done, MAX_LOOPING, MAX_RUNNING, Matched, Order, Running, Told, VERSION},
+};
 
 use self::error::{shortened, silent, unexpected};
 use super::{
@@ -70,6 +73,17 @@ pub struct Visit {
     leaving: Until,
 }
 
+/// What rules name in loaded classes.
+#[derive(Debug)]
+pub struct Found {
+    /// Of each rule.
+    pub rules: Vec<Matched>,
+    /// Methods of all together, each once.
+    pub methods: u64,
+    /// Methods of these classes in which threads go round that began with them.
+    pub looping: Vec<Running>,
+}
+
 impl Visit {
     fn over(connection: Connection, target: Identity, path: PathBuf) -> Self {
         let (told, followed) = (VecDeque::new(), Vec::new());
@@ -78,10 +92,13 @@ impl Visit {
         Self { connection: Ok(connection), target, path, told, kept_bytes, waiting, followed, namer, sizes, leaving }
     }
 
-    /// How many methods each rule names in loaded classes, and all of them together.
-    pub fn matched(&mut self, rules: &[tracer_weave::Rule]) -> Result<(Vec<Matched>, u64), Error> {
+    /// What rules name in loaded classes.
+    pub fn matched(&mut self, rules: &[tracer_weave::Rule]) -> Result<Found, Error> {
         match self.ask(&Order::Match(rules.to_vec()))? {
-            Told::Matched { rules, methods } => Ok((rules, methods)),
+            Told::Matched { rules, methods, mut looping } => {
+                looping.truncate(MAX_LOOPING);
+                Ok(Found { rules, methods, looping })
+            }
             other => Err(unexpected(&other)),
         }
     }
@@ -94,11 +111,20 @@ impl Visit {
         }
     }
 
-    /// Weaves, after it was decided what becomes of compiled code; what came of it is in the flow.
-    pub fn weave(&mut self, order: &Order, code_before: Option<CodeBefore>) -> Result<(), Error> {
+    /// Weaves, after it was decided what becomes of compiled code; what came of it is in the flow, with what was left out before.
+    pub fn weave(
+        &mut self,
+        order: &Order,
+        code_before: Option<CodeBefore>,
+        left_out: Vec<Skipped>,
+    ) -> Result<(), Error> {
         match self.ask(order)? {
             Told::Woven(done) => {
-                self.told.push_back(Inside::Woven(Woven { code_before, ..woven(done, &self.namer) }));
+                let mut woven = Woven { code_before, ..woven(done, &self.namer) };
+                woven.skipped_count = woven.skipped_count.saturating_add(left_out.len() as u64);
+                woven.skipped.splice(0..0, left_out);
+                woven.skipped.truncate(MAX_SKIPPED);
+                self.told.push_back(Inside::Woven(woven));
                 Ok(())
             }
             other => Err(unexpected(&other)),

@@ -3,6 +3,7 @@
 //! [`Weaving`] is all that is asked for. A JVM that runs is woven at once ([`Weaving::weave`]), one that is about to start when it is up
 //! ([`WeavingAtStart`]).
 
+mod looping;
 mod refused;
 
 use std::ffi::OsString;
@@ -19,7 +20,7 @@ use crate::{
     inside::{
         compiled::{self, Decision},
         library,
-        visit::{self, Visit},
+        visit::{self, Found, Visit},
     },
     jvm::find::Jvm,
     lens::Lens,
@@ -138,7 +139,7 @@ impl Weaving {
 
     /// Loads the library, weaves, and adds its sites to the plan.
     pub(super) fn weave(self, jvm: &Jvm, plan: &mut Plan, lenses: &[Lens]) -> Result<InsideLane, Error> {
-        let Self { asked, rules, telling, machines, symbols, options } = self;
+        let Self { asked, mut rules, telling, machines, symbols, options } = self;
         let WeavingOptions { one_in, later, yes, .. } = options;
         let sites = sites_of_library(lenses)?;
         if jvm.target.jdk_release >= 21 {
@@ -147,7 +148,14 @@ impl Weaving {
             ));
         }
         let mut visit = Visit::begin(jvm)?;
-        let (matched, methods) = visit.matched(&rules)?;
+        let mut found = visit.matched(&rules)?;
+        let left_out = if yes { Vec::new() } else { looping::leave_out(&mut rules, &found.looping) };
+        if !left_out.is_empty() {
+            let before = found;
+            found = visit.matched(&rules)?;
+            looping::something_is_left(&before, &found, !machines.is_empty())?;
+        }
+        let Found { rules: matched, methods, .. } = found;
         check(&mut visit, &asked, &rules, &matched, methods, later, yes)?;
         let Decision { order: compiled, said } = compiled::decide(jvm, &matched, yes);
         if !yes {
@@ -156,7 +164,8 @@ impl Weaving {
                 not_without_symbols(&said)?;
             }
         }
-        visit.weave(&Order::Weave { rules, machines, symbols, compiled }, Some(said))?;
+        looping::say(&left_out);
+        visit.weave(&Order::Weave { rules, machines, symbols, compiled }, Some(said), left_out)?;
         plan.sites.extend(sites);
         Ok(InsideLane::new(visit, &asked, telling, one_in))
     }
@@ -242,11 +251,11 @@ impl WeavingAtStart {
     pub(super) fn weave(self, jvm: &Jvm) -> Result<Visit, Error> {
         let Self { library, order, rules, yes } = self;
         let mut visit = library.arrive(jvm)?;
-        let (_, methods) = visit.matched(&rules)?;
+        let Found { methods, .. } = visit.matched(&rules)?;
         if !yes {
             not_too_many(methods)?;
         }
-        visit.weave(&order, None)?;
+        visit.weave(&order, None, Vec::new())?;
         Ok(visit)
     }
 }

@@ -137,7 +137,7 @@ fn texts_of_the_library_are_shown_shortened() {
 /// A list that is longer than any library makes it.
 #[test]
 fn lists_are_cut() {
-    let skipped = tracer_weave::Skipped { class: String::new(), method: None, reason: String::new() };
+    let skipped = Skipped { class: String::new(), method: None, reason: String::new() };
     let done = Done { skipped: vec![skipped; 2 * MAX_SKIPPED], ..Done::default() };
     assert_eq!(woven(done, &Namer::default()).skipped.len(), MAX_SKIPPED);
 }
