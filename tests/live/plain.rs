@@ -7,11 +7,7 @@ mod lanes;
 mod objects;
 mod programs;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    thread,
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
@@ -20,6 +16,7 @@ use tests::{
     jdk::{self, Jdk},
     jtrace::Session,
     jvm::{Jvm, Launch},
+    patience,
     report::{Report, Row, cell},
 };
 
@@ -28,11 +25,6 @@ const COMPLETE: [&str; 4] = ["--max-overhead", "100000%", "--ring-size", "32m"];
 
 /// Rounds after which the JVM has compiled what is hot.
 const WARM: usize = 3;
-/// Rounds after which chosen code that was dropped must have come back.
-const MOST_ROUNDS: usize = 60;
-/// Between two of them. jtrace looks for that code a few times a second, so rounds that came one right after the other would be over before
-/// it has looked once.
-const BETWEEN_ROUNDS: Duration = Duration::from_millis(300);
 
 /// Calls in a round of `Tally`.
 const CALLS: u64 = 101_002;
@@ -125,13 +117,14 @@ fn calls_agree(
 /// Works until code that was dropped has come back: the flag is down again then. On releases that recompile nothing it stays up.
 fn settle(jvm: &mut Jvm, jdk: &Jdk) -> Result<usize> {
     let mut rounds = 0;
-    while jdk.release >= 25 && jvm.flag("DTraceMethodProbes")? == "true" {
-        ensure!(rounds < MOST_ROUNDS, "the flag is up after {rounds} rounds");
+    patience::until("chosen code has come back", || {
+        if jdk.release < 25 || jvm.flag("DTraceMethodProbes")? != "true" {
+            return Ok(Some(rounds));
+        }
         jvm.work()?;
-        thread::sleep(BETWEEN_ROUNDS);
         rounds += 1;
-    }
-    Ok(rounds)
+        Ok(None)
+    })
 }
 
 /// One round, asked about by a session of its own: what is armed by now reports to everybody.

@@ -32,16 +32,15 @@ fn a_class_in_which_a_thread_goes_round_is_left_as_it_is_unless_asked_twice() ->
         let place = || format!("on {}", jdk.home.display());
         let mut jvm = Launch::new(&jdk, "inside", "Turning").start()?;
         for (more, is_left) in [(None, true), (Some("--yes"), false)] {
-            let words = ["--marker", "all=Turning*::*", "--max-overhead", "100000%"];
-            let session = super::attach(&jvm, "markers", &[&words[..], more.as_slice()].concat())?;
+            let words = ["--inside", "-l", "markers", "--marker", "all=Turning*::*", "--max-overhead", "100000%"];
+            let session = jtrace::Session::attach(jvm.pid(), &[&words[..], more.as_slice()].concat())?;
             jvm.work()?;
             let report = session.report()?;
             let skipped = report.tables("markers")?.remove("marker_skipped").unwrap_or_default();
             let left: Vec<_> = skipped.iter().filter_map(|row| row.get("class")?.as_str()).collect();
             ensure!(left == if is_left { &["Turning$Wheel"][..] } else { &[] }, "{skipped:?} {}", place());
             let rows = report.table("markers", "marker_places")?;
-            let passed =
-                rows.iter().filter(|row| row["place"].as_str().is_some_and(|at| at.contains("Turning$Count.one")));
+            let passed = rows.iter().filter(|row| super::text(row, "class") == "Turning$Count");
             let passed = passed.map(|row| cell(row, "entered")).sum::<Result<u64>>()?;
             ensure!(passed == 1000, "{passed} calls, {}: {rows:?}", place());
         }
