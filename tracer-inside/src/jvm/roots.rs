@@ -67,7 +67,9 @@ impl Jvmti {
                 None => found.push(Running { class: class.to_owned(), method, descriptor, times: 1 }),
             }
         }
-        threads.into_iter().for_each(|thread| jni.forget(thread));
+        for thread in threads {
+            jni.forget(thread);
+        }
         Ok(found)
     }
 
