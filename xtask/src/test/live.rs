@@ -20,15 +20,13 @@ use super::{
 use crate::{process, workspace};
 
 /// Modules of the program `live` that run while nothing else does: they hold up whoever looks at all processes, or fill the machine.
-const ALONE: [&str; 2] = ["crowd::", "hostile::held_up::"];
+const ALONE: [&str; 3] = ["bench::", "crowd::", "hostile::held_up::"];
 
 /// Modules of it, and single tests, that kill a jtrace, or hold one to the two lines of a refusal, or ask for the last session. What a killed one
 /// has left is tidied up, and said, by the next that starts: so they run one at a time, and have the undo journal for themselves.
-/// All others look at no more than their own JVM. `bench` is here, too: its peer watches all JVMs of a build, and others of these look
-/// whether a JVM's code is as it was.
-const WITH_OWN_JOURNAL: [&str; 9] = [
+/// All others look at no more than their own JVM.
+const WITH_OWN_JOURNAL: [&str; 8] = [
     "arming::",
-    "bench::",
     "command::a_session_ends_on_one_screen",
     "deaths::",
     "harmless::",
@@ -58,16 +56,15 @@ impl Batch {
 }
 
 /// In this order; those of one step run side by side.
-const STEPS: [&[Batch]; 5] = [
+const STEPS: [&[Batch]; 6] = [
     &[Batch::of("tests", 2)],
     &[Batch::of("report_schema", 2)],
+    &[Batch::of("ruler", 2)],
     &[Batch::of("stacks", 3)],
     &[Batch { only: &ALONE, ..Batch::of("live", 1) }],
     &[
         Batch { only: &WITH_OWN_JOURNAL, has_own_journal: true, ..Batch::of("live", 1) },
         Batch { skip: &[&ALONE, &WITH_OWN_JOURNAL], ..Batch::of("live", 3) },
-        // It waits for JVMs most of the time.
-        Batch::of("ruler", 1),
     ],
 ];
 
