@@ -12,6 +12,7 @@ use tests::{
     jdk::{self, Jdk},
     jtrace,
     jvm::{Jvm, Launch},
+    patience::until_true,
     report::{Report, cell},
 };
 
@@ -183,6 +184,10 @@ fn collections_are_those_that_the_program_asked_for() -> Result<()> {
             let flag = format!("-XX:+Use{collector}GC");
             let mut jvm = Launch::new(&jdk, "gc", "Gc").flags(&[&flag]).arguments(&["system", "7"]).start()?;
             start(&jvm)?;
+            // A thread of the recorder tells of the JVM itself, some time later: a file that is asked for at once may lack that.
+            until_true("the recorder has told of the JVM", || {
+                Ok(report(&dump(&jvm, "first.jfr")?)?.target("collector") != "")
+            })?;
             jvm.work()?;
             let file = dump(&jvm, "x.jfr")?;
             let report = report(&file)?;
