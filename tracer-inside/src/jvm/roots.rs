@@ -37,10 +37,11 @@ struct Candidate {
 impl Jvmti {
     /// Methods of some classes in which threads go round that began with them.
     pub(crate) fn looping(self, jni: Jni, classes: &[(jclass, String)]) -> Result<Vec<Running>, Failure> {
-        let of_thread: HashSet<jmethodID> = jni
-            .find(c"java/lang/Thread")
-            .map(|class| self.method_ids(class).unwrap_or_default().into_iter().collect())
-            .unwrap_or_default();
+        let mut of_thread: HashSet<jmethodID> = HashSet::new();
+        if let Some(class) = jni.find(c"java/lang/Thread") {
+            of_thread.extend(self.method_ids(class)?);
+            jni.forget(class);
+        }
         let mut owners: HashMap<jmethodID, &str> = HashMap::new();
         for (class, name) in classes {
             owners

@@ -90,18 +90,21 @@ pub(crate) fn matched(jvmti: Jvmti, jni: Jni, rules: Vec<Rule>) -> Result<Told, 
 
 /// Methods in which threads go round that began with them, of classes that would be exchanged.
 fn looping(jvmti: Jvmti, jni: Jni, loaded: &[(jclass, String)], weaving: &Weaving) -> Result<Vec<Running>, Failure> {
-    let is_meant = |(class, name): &&(jclass, String)| {
+    let may_be_meant = |(class, name): &&(jclass, String)| {
+        !weaving.rules_of(name).is_empty() && jvmti.is_prepared(*class) && jvmti.is_modifiable(*class)
+    };
+    let may_be: Vec<(jclass, String)> = loaded.iter().filter(may_be_meant).cloned().collect();
+    let mut looping = jvmti.looping(jni, &may_be)?;
+    // Only of these few it is asked what would be woven into them.
+    let is_exchanged = |(class, name): &(jclass, String)| {
         let rules = weaving.rules_of(name);
-        let is_exchanged =
+        let is_named =
             |method: &(String, String)| rules.iter().any(|rule| rule.is_for_method(name, &method.0, &method.1));
-        !rules.is_empty()
-            && jvmti.is_prepared(*class)
-            && jvmti.is_modifiable(*class)
-            && jvmti.methods(*class).is_ok_and(|methods| methods.iter().any(is_exchanged))
+        jvmti.methods(*class).is_ok_and(|methods| methods.iter().any(is_named))
             && may_have_places(jvmti, *class, name, &rules)
     };
-    let meant: Vec<(jclass, String)> = loaded.iter().filter(is_meant).cloned().collect();
-    jvmti.looping(jni, &meant)
+    looping.retain(|of| may_be.iter().any(|known| known.1 == of.class && is_exchanged(known)));
+    Ok(looping)
 }
 
 /// Whether a method of a class is named by a rule, and can have what the rule is about.

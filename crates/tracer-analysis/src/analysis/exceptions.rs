@@ -68,12 +68,12 @@ struct Created {
 impl Created {
     /// Java frames on the stack of one of them, on average.
     fn mean_frames(&self) -> Option<u64> {
-        (self.frames + self.whole / 2).checked_div(self.whole)
+        mean(self.frames, self.whole)
     }
 
     /// Java frames that one of them leaves, on average.
     fn mean_unwound(&self) -> Option<u64> {
-        (self.unwound + self.followed / 2).checked_div(self.followed)
+        mean(self.unwound, self.followed)
     }
 
     /// With the frames of a stack that they all have, and the way that they all go.
@@ -233,6 +233,11 @@ fn labels((class, place, callers, caught): Label) -> Vec<Cell> {
 fn per_s(count: f64, context: Context<'_>) -> Option<f64> {
     let span_ns = context.span.duration_ns;
     (span_ns > 0).then(|| count * SECOND_NS as f64 / span_ns as f64)
+}
+
+/// The nearest whole number to a mean.
+fn mean(sum: u64, count: u64) -> Option<u64> {
+    sum.saturating_add(count / 2).checked_div(count)
 }
 
 fn share(count: u64, all: u64) -> Option<f64> {

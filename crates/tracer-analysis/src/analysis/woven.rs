@@ -2,6 +2,7 @@
 //! allocations in them. What the lenses share: which marks are theirs; of calls, which are under way, and what a mark says of them.
 
 use tracer_common::marks::{Context, WordKind};
+use tracer_weave::PlaceDefinition;
 
 use super::{EndedThreads, Lens, Scaled};
 use crate::{
@@ -142,6 +143,12 @@ pub(super) fn thread_label(at: &Reporting<'_>, index: usize) -> ThreadLabel {
     let unknown = || ("<thread not named>".to_owned(), None);
     let known = at.threads.all().get(index);
     known.map_or_else(unknown, |thread| (thread.label(at.names), thread.tid.filter(|_| thread.java.is_none())))
+}
+
+/// The method of a place, with a line of it where that is known.
+pub(super) fn place_label(of: &PlaceDefinition, line: Option<u16>) -> String {
+    let line = line.map_or_else(String::new, |line| format!(":{line}"));
+    format!("{}.{}{line}", of.class, of.method)
 }
 
 /// What a lens counts of calls. The index of a thread stands for it, and the number of a place for its method.

@@ -10,9 +10,9 @@ use super::{
     super::{
         scaled::scaled,
         table::{FastMap, Groups, Keyed, Merge, column},
-        woven::Woven,
+        woven::{Woven, place_label},
     },
-    SITES, share,
+    SITES, mean, share,
 };
 use crate::{
     client::{Client, ClientReport, EndedIndices, Instance, Known, Reporting, Thread},
@@ -87,11 +87,6 @@ impl Merge for Sum {
         self.rethrown = self.rethrown.saturating_add(other.rethrown);
         self.left = self.left.saturating_add(other.left);
     }
-}
-
-/// The nearest whole number to a mean.
-fn mean(sum: u64, count: u64) -> Option<u64> {
-    (sum.saturating_add(count / 2)).checked_div(count)
 }
 
 impl Client for Thrown {
@@ -265,13 +260,9 @@ fn ignores(known: &Known, place: u32) -> bool {
 }
 
 fn method(known: &Known, place: u32, line: impl Fn(&PlaceDefinition) -> Option<u16>) -> String {
-    known.place(place).map_or_else(
-        || "<place not known>".to_owned(),
-        |of| {
-            let line = line(&of.definition).map_or_else(String::new, |line| format!(":{line}"));
-            format!("{}.{}{line}", of.definition.class, of.definition.method)
-        },
-    )
+    known
+        .place(place)
+        .map_or_else(|| "<place not known>".to_owned(), |of| place_label(&of.definition, line(&of.definition)))
 }
 
 #[cfg(test)]

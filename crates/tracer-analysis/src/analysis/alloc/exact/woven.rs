@@ -14,7 +14,7 @@ use crate::{
     analysis::{
         scaled::scaled,
         table::{FastMap, Groups, Keyed, Merge, column},
-        woven::{ThreadLabel, Woven, thread_label},
+        woven::{ThreadLabel, Woven, place_label, thread_label},
     },
     client::{Client, ClientReport, EndedIndices, Instance, Known, Reporting},
     mark::{InContext, Marker, OBJECTS},
@@ -188,9 +188,7 @@ impl Objects {
 
 impl Place {
     fn woven(of: &PlaceDefinition, by: Maker) -> Self {
-        let line = of.line.map_or_else(String::new, |line| format!(":{line}"));
-        let label = format!("{}.{}{line}", of.class, of.method);
-        Self::at(label, Bytecode { bci: of.bci, by: name(by), signature: of.descriptor.clone() })
+        Self::at(place_label(of, of.line), Bytecode { bci: of.bci, by: name(by), signature: of.descriptor.clone() })
     }
 }
 
