@@ -25,6 +25,10 @@ pub(in crate::heap) enum Form {
     Inner,
     /// The keys of another collection.
     Keys,
+    /// One or two elements in fields of its own.
+    Fields,
+    /// The highest level of a skip list, which leads to the first of its nodes.
+    Levels,
 }
 
 /// Collections, with the field that holds their elements. Those below these classes have it as well; the nearest one decides.
@@ -47,6 +51,28 @@ pub(in crate::heap) const COLLECTIONS: [(&str, &str, Form); 17] = [
     ("java.util.concurrent.CopyOnWriteArraySet", "al", Form::Inner),
     // It is a `Hashtable` that holds nothing itself.
     ("java.util.Properties", "map", Form::Inner),
+];
+
+/// Collections of which it is told what they hold, and nothing else. Nobody can add to some of them, so an empty one is no waste. Others keep a
+/// node that holds nothing, so their fields do not say that they are empty.
+pub(in crate::heap) const TOLD: [(&str, &str, Form); 17] = [
+    ("java.util.ImmutableCollections$List12", "e0", Form::Fields),
+    ("java.util.ImmutableCollections$ListN", "elements", Form::Array),
+    ("java.util.ImmutableCollections$Set12", "e0", Form::Fields),
+    ("java.util.ImmutableCollections$SetN", "elements", Form::Array),
+    ("java.util.ImmutableCollections$Map1", "k0", Form::Fields),
+    ("java.util.ImmutableCollections$MapN", "table", Form::Pairs),
+    ("java.util.Arrays$ArrayList", "a", Form::Array),
+    ("java.util.EnumMap", "vals", Form::Array),
+    ("java.util.Collections$SetFromMap", "m", Form::Keys),
+    ("java.util.concurrent.ArrayBlockingQueue", "items", Form::Array),
+    ("java.util.concurrent.LinkedBlockingQueue", "head", Form::Nodes),
+    ("java.util.concurrent.LinkedBlockingDeque", "first", Form::Nodes),
+    ("java.util.concurrent.ConcurrentLinkedQueue", "head", Form::Nodes),
+    ("java.util.concurrent.DelayQueue", "q", Form::Inner),
+    ("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", "queue", Form::Array),
+    ("java.util.concurrent.ConcurrentSkipListMap", "head", Form::Levels),
+    ("java.util.concurrent.ConcurrentSkipListSet", "m", Form::Keys),
 ];
 
 impl Analysis {

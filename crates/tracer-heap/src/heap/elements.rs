@@ -5,18 +5,11 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use super::{
-    collections::{COLLECTIONS, Collections, Form},
+    collections::{COLLECTIONS, Collections, Form, TOLD},
     graph::{NOBODY, Node, Via, is_own},
     held::Ways,
     summary::Analysis,
 };
-
-/// Collections that nobody can add to; that one of them is empty saves nothing.
-const IMMUTABLE: [(&str, &str, Form); 3] = [
-    ("java.util.ImmutableCollections$ListN", "elements", Form::Array),
-    ("java.util.ImmutableCollections$SetN", "elements", Form::Array),
-    ("java.util.ImmutableCollections$MapN", "table", Form::Pairs),
-];
 
 /// Classes of elements that are named; of more it is said that there are others.
 const NAMED: usize = 2;
@@ -108,8 +101,31 @@ struct Fields {
     first: u32,
     left: u32,
     right: u32,
+    node: u32,
     key: u32,
     values: [u32; 3],
+    /// Those in which a collection has its only elements.
+    own: [u32; 2],
+    own_key: u32,
+    own_value: u32,
+}
+
+impl Fields {
+    fn of(analysis: &Analysis) -> Self {
+        let number = |name| analysis.number_of(name);
+        Self {
+            next: number("next"),
+            first: number("first"),
+            left: number("left"),
+            right: number("right"),
+            node: number("node"),
+            key: number("key"),
+            values: ["value", "val", "item"].map(number),
+            own: ["e0", "e1"].map(number),
+            own_key: number("k0"),
+            own_value: number("v0"),
+        }
+    }
 }
 
 /// Goes through collections.
@@ -117,6 +133,8 @@ struct Walk<'a> {
     analysis: &'a Analysis,
     collections: Collections,
     fields: Fields,
+    /// Stands for an element that is not there.
+    no_element: Option<Node>,
     /// Steps that are left: dumps can have entries of which each is the next one of another.
     left: usize,
 }
@@ -124,19 +142,12 @@ struct Walk<'a> {
 impl Analysis {
     /// What collections hold, with so many rows.
     pub fn elements(&self, rows: usize) -> Vec<CollectionRow> {
-        let known: Vec<_> = COLLECTIONS.into_iter().chain(IMMUTABLE).collect();
-        let number = |name| self.number_of(name);
+        let known: Vec<_> = COLLECTIONS.into_iter().chain(TOLD).collect();
         let mut walk = Walk {
             analysis: self,
             collections: self.collections(&known),
-            fields: Fields {
-                next: number("next"),
-                first: number("first"),
-                left: number("left"),
-                right: number("right"),
-                key: number("key"),
-                values: ["value", "val", "item"].map(number),
-            },
+            fields: Fields::of(self),
+            no_element: self.no_element(),
             left: self.graph.len() + self.graph.to.len(),
         };
         let mut ways = Ways::of(self);
@@ -169,6 +180,15 @@ impl Analysis {
                 }
             };
         told.into_iter().map(row).collect()
+    }
+
+    /// The object that stands in a list of one element where a list of two has its second, since JDK 16:
+    /// <https://github.com/openjdk/jdk/blob/jdk-17-ga/src/java.base/share/classes/java/util/ImmutableCollections.java#L550>.
+    fn no_element(&self) -> Option<Node> {
+        let of = self.graph.classes.iter().find(|class| class.name == "java.util.ImmutableCollections")?.object;
+        let empty = self.number_of("EMPTY");
+        let references = (of != NOBODY).then(|| self.graph.references(of))?;
+        references.filter(|(_, label)| label.via() == Via::Static(empty)).map(|(to, _)| to).next()
     }
 
     fn name_of(&self, class: u32) -> String {
@@ -225,15 +245,23 @@ impl Walk<'_> {
 
     fn flat(&mut self, node: Node, content: &mut Content) {
         let Some((field, form)) = self.form(node) else { return };
+        if form == Form::Fields {
+            return self.fields(node, content);
+        }
         let Some(held) = self.analysis.field(node, field) else { return };
         match form {
             Form::Array | Form::Pairs => self.array(held, form == Form::Pairs, content),
             Form::Table => self.table(held, content),
             Form::Nodes => {
                 let Fields { next, left, right, .. } = self.fields;
-                self.nodes(held, &[next, left, right], content);
+                self.nodes(held, &[next, left, right], false, content);
             }
-            Form::Inner | Form::Keys => {}
+            Form::Levels => {
+                if let Some(first) = self.analysis.field(held, self.fields.node) {
+                    self.nodes(first, &[self.fields.next], true, content);
+                }
+            }
+            Form::Inner | Form::Keys | Form::Fields => {}
         }
     }
 
@@ -242,6 +270,21 @@ impl Walk<'_> {
         match side {
             Side::Key => content.keys.add(class),
             Side::Value => content.values.add(class),
+        }
+    }
+
+    fn fields(&self, collection: Node, content: &mut Content) {
+        let Fields { own, own_key, own_value, .. } = self.fields;
+        for (to, label) in self.analysis.graph.references(collection).filter(|(to, _)| Some(*to) != self.no_element) {
+            let Via::Field(name) = label.via() else { continue };
+            let side = match name {
+                name if name == own_key => Side::Key,
+                name if name == own_value || own.contains(&name) => Side::Value,
+                _ => continue,
+            };
+            self.take(side, to, content);
+            // A key with its value is one.
+            content.elements += u64::from(name != own_value);
         }
     }
 
@@ -260,33 +303,35 @@ impl Walk<'_> {
             if matches!(label.via(), Via::Element(_)) {
                 // Some maps keep what collides behind an object of its own, which is no entry. Where entries are a tree, they are a list as well.
                 let first = self.analysis.field(entry, self.fields.first).unwrap_or(entry);
-                self.nodes(first, &[self.fields.next], content);
+                self.nodes(first, &[self.fields.next], false, content);
             }
         }
     }
 
     /// Entries that lead to each other by these fields: a list, or a tree.
-    fn nodes(&mut self, first: Node, links: &[u32], content: &mut Content) {
+    fn nodes(&mut self, first: Node, links: &[u32], need_value: bool, content: &mut Content) {
         let mut to_do = vec![first];
         while let Some(node) = to_do.pop().filter(|_| self.left > 0) {
             self.left -= 1;
-            let mut is_entry = false;
+            let (mut key, mut value) = (None, None);
             for (to, label) in self.analysis.graph.references(node) {
-                let side = match label.via() {
+                match label.via() {
                     // The keys of a map of weak references.
-                    Via::Referent(_) => Side::Key,
-                    Via::Field(name) if name == self.fields.key => Side::Key,
-                    Via::Field(name) if self.fields.values.contains(&name) => Side::Value,
-                    Via::Field(name) if links.contains(&name) => {
-                        to_do.push(to);
-                        continue;
-                    }
-                    _ => continue,
-                };
-                is_entry = true;
-                self.take(side, to, content);
+                    Via::Referent(_) => key = Some(to),
+                    Via::Field(name) if name == self.fields.key => key = Some(to),
+                    Via::Field(name) if self.fields.values.contains(&name) => value = Some(to),
+                    Via::Field(name) if links.contains(&name) => to_do.push(to),
+                    _ => {}
+                }
             }
-            content.elements += u64::from(is_entry);
+            // What has been taken out of a skip list has lost its value, and may still stand there for a while.
+            if (key.is_none() && value.is_none()) || (need_value && value.is_none()) {
+                continue;
+            }
+            content.elements += 1;
+            for (side, held) in [(Side::Key, key), (Side::Value, value)] {
+                held.into_iter().for_each(|held| self.take(side, held, content));
+            }
         }
     }
 }

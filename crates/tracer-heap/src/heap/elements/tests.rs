@@ -1,7 +1,7 @@
 //! Collections by hand.
 
 use super::*;
-use crate::heap::sample::Planter;
+use crate::heap::{graph::RootKind, sample::Planter};
 
 struct Planted {
     plant: Planter,
@@ -137,6 +137,62 @@ fn a_set_has_elements_and_its_map_is_none_of_its_own() {
             format!("2 in 1, 2: java.util.IdentityHashMap from {STRING} to {ORDER} < com.shop.Registry.all"),
             format!("1 in 1, 1: java.util.HashSet of {ORDER} < com.shop.Registry.all"),
             format!("1 in 1, 1: java.util.WeakHashMap from {STRING} to {ORDER} < com.shop.Registry.all"),
+        ]
+    );
+}
+
+#[test]
+fn one_or_two_elements_are_fields_of_their_collection() {
+    let mut planted = Planted::new();
+    let classes = planted.plant.class_named("java.lang.Class");
+    let (_, immutable) = planted.plant.loaded("java.util.ImmutableCollections", classes);
+    planted.plant.root(immutable, RootKind::SystemClass);
+    let nothing = planted.object("java.lang.Object");
+    planted.plant.statics(immutable, "EMPTY", nothing);
+    let list = |planted: &mut Planted, fields: &[(&str, &str)]| {
+        let list = planted.entry("java.util.ImmutableCollections$List12", fields);
+        planted.plant.statics(planted.registry, "all", list);
+        list
+    };
+    list(&mut planted, &[("e0", ORDER), ("e1", ORDER)]);
+    let one = list(&mut planted, &[("e0", ORDER)]);
+    planted.plant.field(one, "e1", nothing);
+    for fields in [[("k0", STRING), ("v0", ORDER)], [("v0", ORDER), ("k0", STRING)]] {
+        let map = planted.entry("java.util.ImmutableCollections$Map1", &fields);
+        planted.plant.statics(planted.registry, "all", map);
+    }
+    assert_eq!(
+        planted.told(),
+        [
+            format!("3 in 2, 2: java.util.ImmutableCollections$List12 of {ORDER} < com.shop.Registry.all"),
+            format!("2 in 2, 1: java.util.ImmutableCollections$Map1 from {STRING} to {ORDER} < com.shop.Registry.all"),
+        ]
+    );
+}
+
+#[test]
+fn a_queue_begins_with_a_node_that_holds_nothing_and_a_skip_list_with_its_levels() {
+    let mut planted = Planted::new();
+    let node = "java.util.concurrent.LinkedBlockingQueue$Node";
+    let (_, head) = planted.collection("java.util.concurrent.LinkedBlockingQueue", "head", node);
+    let first = planted.entry(node, &[("item", ORDER)]);
+    planted.plant.field(head, "next", first);
+    let map = "java.util.concurrent.ConcurrentSkipListMap";
+    let node = "java.util.concurrent.ConcurrentSkipListMap$Node";
+    let (_, level) = planted.collection(map, "head", "java.util.concurrent.ConcurrentSkipListMap$Index");
+    let mut last = planted.object(node);
+    planted.plant.field(level, "node", last);
+    // The second has been taken out, and has no value any more.
+    for fields in [&[("key", STRING), ("val", ORDER)][..], &[("key", STRING)], &[("key", STRING), ("val", ORDER)]] {
+        let entry = planted.entry(node, fields);
+        planted.plant.field(last, "next", entry);
+        last = entry;
+    }
+    assert_eq!(
+        planted.told(),
+        [
+            format!("2 in 1, 2: {map} from {STRING} to {ORDER} < com.shop.Registry.all"),
+            format!("1 in 1, 1: java.util.concurrent.LinkedBlockingQueue of {ORDER} < com.shop.Registry.all"),
         ]
     );
 }

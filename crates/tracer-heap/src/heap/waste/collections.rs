@@ -59,7 +59,7 @@ impl Analysis {
             (Form::Inner | Form::Keys, inner) => {
                 may_be_outer && inner.is_some_and(|inner| self.is_empty(collections, inner, false))
             }
-            (Form::Nodes, first) => first.is_none(),
+            (Form::Nodes | Form::Levels | Form::Fields, first) => first.is_none(),
             (Form::Array | Form::Pairs | Form::Table, array) => {
                 array.is_none_or(|array| elements(&self.graph, array) == 0)
             }
