@@ -12,10 +12,37 @@ const OFTEN_PER_S: f64 = 10.0;
 /// Fewer than these are too few for a rate.
 const ENOUGH: u64 = 30;
 
+/// What a lane counts.
+struct Counted {
+    number: &'static str,
+    per_s: &'static str,
+    /// What the title begins with.
+    which: &'static str,
+    next_step: &'static str,
+}
+
+/// From outside, and inside.
+const COUNTED: [Counted; 2] = [
+    Counted {
+        number: "created",
+        per_s: "created_per_s",
+        which: "Exceptions",
+        next_step: "See whether who catches them tells anybody: `jtrace attach PID --lens exceptions` shows all classes, places and \
+                    stacks.",
+    },
+    Counted {
+        number: "thrown",
+        per_s: "thrown_per_s",
+        which: "Exceptions in chosen methods",
+        next_step: "See whether who catches them tells anybody: the table of places shows where each comes from and where it ends.",
+    },
+];
+
 /// Exceptions are thrown all the time; what they cost is another matter.
 pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
-    evidence.whole(Exceptions, "created").filter(|created| *created >= ENOUGH)?;
-    let created = created(evidence).filter(|created| created.per_s >= OFTEN_PER_S)?;
+    let counted =
+        COUNTED.iter().find(|counted| evidence.whole(Exceptions, counted.number).is_some_and(|all| all >= ENOUGH))?;
+    let rate = evidence.rate(Exceptions, counted.per_s).filter(|rate| rate.per_s >= OFTEN_PER_S)?;
     // What they cost has been said, with how many there are.
     if busy_with(evidence).is_some_and(|finding| finding.id == "exceptions") {
         return None;
@@ -31,14 +58,17 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
     Some(Finding {
         id: "exception-rate",
         severity: Severity::Info,
-        score: (created.per_s / 100.0).min(20.0),
-        title: format!("Exceptions at {}, {share} of them `{}`{at}{ignored}", created.said(format::rate), class.text("class")),
+        score: (rate.per_s / 100.0).min(20.0),
+        title: format!(
+            "{} at {}, {share} of them `{}`{at}{ignored}",
+            counted.which,
+            rate.said(format::rate),
+            class.text("class")
+        ),
         shown_in: "exceptions.classes",
-        when: evidence.when(Exceptions, "exceptions", |step| step.per_second("created") >= OFTEN_PER_S),
+        when: evidence.when(Exceptions, "exceptions", |step| step.per_second(counted.number) >= OFTEN_PER_S),
         evidence: depth(evidence).into_iter().chain(callers).chain(caught.as_deref().map(caught_by)).collect(),
-        next_step: "See whether who catches them tells anybody: `jtrace attach PID --lens exceptions` shows all classes, places and \
-                    stacks."
-            .to_owned(),
+        next_step: counted.next_step.to_owned(),
     })
 }
 
@@ -111,6 +141,23 @@ mod tests {
         assert!(partial.said(rate).1.starts_with("Exceptions at 120/s or more,"));
         let estimated = partial.number("exceptions", "extrapolated_created_per_s", 900.0);
         assert!(estimated.said(rate).1.starts_with("Exceptions at about 900/s,"));
+    }
+
+    #[test]
+    fn those_of_chosen_methods_are_told_as_such() {
+        let inside = Case::seconds(10)
+            .number("exceptions", "thrown", 1200.0)
+            .number("exceptions", "thrown_per_s", 120.0)
+            .row("exceptions", "classes", &[("class", "a.Refused".into()), ("share_percent", 75.0.into())])
+            .row(
+                "exceptions",
+                "sites",
+                &[("site", "a.Mail.check:12".into()), ("caught_at", "a.Mail.retry:40, ignored".into())],
+            );
+        let title = inside.said(rate).1;
+        assert!(title.starts_with("Exceptions in chosen methods at 120/s, 75 % of them `a.Refused`,"), "{title}");
+        assert!(title.ends_with("most at a.Mail.check:12 and ignored at a.Mail.retry:40"), "{title}");
+        assert_eq!(inside.number("exceptions", "thrown_per_s", 9.0).ask(rate), None);
     }
 
     #[test]

@@ -187,7 +187,9 @@ impl Label {
     pub(in crate::view) fn fit(&self, width: usize) -> String {
         match Name::parse(&self.text) {
             Some(name) => name.fit(&self.parameters, width),
-            None => chain::fit(&self.text, width).unwrap_or_else(|| fit_native(&self.text, width)),
+            None => chain::fit(&self.text, width)
+                .or_else(|| fit_with_remark(&self.text, width))
+                .unwrap_or_else(|| fit_native(&self.text, width)),
         }
     }
 }
@@ -200,6 +202,20 @@ pub(in crate::view) fn short(text: &str) -> String {
 /// A text for a terminal, in at most `width` columns.
 pub(in crate::view) fn fit(text: &str, width: usize) -> String {
     Label::new(text.to_owned()).fit(width)
+}
+
+/// A name with what is said of it behind a comma, as `com.shop.Cart.add:12, ignored`: the name gives way while its method has room, then
+/// the remark goes. Nothing where a text is none.
+fn fit_with_remark(text: &str, width: usize) -> Option<String> {
+    let at = text.find(", ")?;
+    let (name, remark) = text.split_at(at);
+    let name = Name::parse(name)?;
+    if escape::terminal(remark) != remark {
+        return None;
+    }
+    let room = width.saturating_sub(escape::width(remark));
+    let has_room = escape::width(name.last) + escape::width(name.line) <= room;
+    Some(if has_room { name.fit("", room) + remark } else { name.fit("", width) })
 }
 
 /// A function of machine code gives its parameters and its file away before its name; any other text is cut in its middle.
@@ -275,6 +291,21 @@ mod tests {
         assert_eq!(fit("com.shop.Cart$$Lambda.0x7f00.accept", 32), "c.s.Cart$$Lambda.0x7f00.accept");
         assert_eq!(fit("com.shop.Cart$$Lambda/0x7f00.accept:3", 20), "Car…/0x7f00.accept:3");
         assert_eq!(fit("lower.case.name.run:1", 16), "l.c.name.run:1");
+    }
+
+    #[test]
+    fn what_is_said_of_a_name_goes_before_its_method() {
+        let text = "com.shop.Shop.quiet:44, ignored";
+        for (width, shown) in [
+            (31, text),
+            (24, "Shop.quiet:44, ignored"),
+            (17, "quiet:44, ignored"),
+            (16, "Shop.quiet:44"),
+            (13, "Shop.quiet:44"),
+            (5, "quiet"),
+        ] {
+            assert_eq!(fit(text, width), shown, "{width}");
+        }
     }
 
     #[test]
