@@ -183,7 +183,7 @@ impl Analysis {
     }
 
     /// The object that stands in a list of one element where a list of two has its second, since JDK 16:
-    /// <https://github.com/openjdk/jdk/blob/jdk-17-ga/src/java.base/share/classes/java/util/ImmutableCollections.java#L550>.
+    /// <https://github.com/openjdk/jdk/blob/jdk-17-ga/src/java.base/share/classes/java/util/ImmutableCollections.java>.
     fn no_element(&self) -> Option<Node> {
         let of = self.graph.classes.iter().find(|class| class.name == "java.util.ImmutableCollections")?.object;
         let empty = self.number_of("EMPTY");
@@ -330,7 +330,9 @@ impl Walk<'_> {
             }
             content.elements += 1;
             for (side, held) in [(Side::Key, key), (Side::Value, value)] {
-                held.into_iter().for_each(|held| self.take(side, held, content));
+                if let Some(held) = held {
+                    self.take(side, held, content);
+                }
             }
         }
     }
