@@ -325,7 +325,8 @@ impl Walk<'_> {
                 }
             }
             // What has been taken out of a skip list has lost its value, and may still stand there for a while.
-            if (key.is_none() && value.is_none()) || (need_value && value.is_none()) {
+            let is_entry = value.is_some() || (key.is_some() && !need_value);
+            if !is_entry {
                 continue;
             }
             content.elements += 1;
