@@ -8,6 +8,7 @@ use crate::{
     coverage::{Coverage, Silent},
     event::{Event, Payload, StackId},
     report::{Cell, Shape, Table, Unit},
+    text::class_name::is_of_jdk,
 };
 
 /// Most methods that a table shows.
@@ -72,7 +73,9 @@ impl Covered {
         let inside = silent.first().map_or_else(String::new, |first| {
             // Of objects what was chosen are their classes, and inside it is the code that makes them.
             let (patterns, what) = if *objects {
-                (code_of(&silent), "the objects that this code makes")
+                let keys = silent.iter().map(|silent| key(silent)).collect();
+                let (_, samples) = self.samples(context, &keys);
+                (code_of(makers(&silent, included), &samples), "the objects that this code makes")
             } else {
                 (patterns(included, first), "them")
             };
@@ -180,19 +183,35 @@ fn patterns(included: &[String], first: &Silent) -> String {
 /// Most patterns that stand for code that is not seen.
 const PATTERNS: usize = 4;
 
-/// Options for the code of these methods: their classes where these are few, else the packages that have most of them.
-fn code_of(silent: &[&Silent]) -> String {
+/// Those of these methods that may make the objects: where neither classes of the JDK nor arrays of numbers were asked for,
+/// the program's own, as what makes its objects is nearly always its own code.
+fn makers<'a>(silent: &[&'a Silent], included: &[String]) -> Vec<&'a Silent> {
+    let own: Vec<&Silent> = silent.iter().copied().filter(|silent| !is_of_jdk(&silent.class)).collect();
+    let is_made_anywhere = |pattern: &String| {
+        let is_of_numbers = pattern.ends_with("[]") && pattern.starts_with(|first: char| first.is_ascii_lowercase());
+        is_of_jdk(pattern) || pattern.starts_with('*') || is_of_numbers && !pattern.contains('.')
+    };
+    let anywhere = included.is_empty() || included.iter().any(is_made_anywhere);
+    if own.is_empty() || anywhere { silent.to_vec() } else { own }
+}
+
+/// Options for the code of these methods: their classes where these are few, else the packages in which most of the CPU's
+/// time was spent, of equal ones those that have most of the methods.
+fn code_of(silent: Vec<&Silent>, samples: &HashMap<Key<'_>, u64>) -> String {
     let classes: BTreeSet<&str> = silent.iter().map(|silent| silent.class.as_str()).collect();
     let mut patterns: Vec<String> = if classes.len() <= PATTERNS {
         classes.into_iter().map(|class| format!("{class}::*")).collect()
     } else {
-        let mut packages: BTreeMap<String, usize> = BTreeMap::new();
-        for Silent { class, .. } in silent {
+        let mut packages: BTreeMap<String, (u64, usize)> = BTreeMap::new();
+        for silent in silent {
+            let class = &silent.class;
             let package = class.rsplit_once('.').map_or_else(|| class.clone(), |(package, _)| format!("{package}.*"));
-            *packages.entry(package).or_default() += 1;
+            let (sampled, methods) = packages.entry(package).or_default();
+            *sampled += samples.get(&key(silent)).copied().unwrap_or(0);
+            *methods += 1;
         }
-        let mut packages: Vec<(String, usize)> = packages.into_iter().collect();
-        packages.sort_by_key(|(_, methods)| std::cmp::Reverse(*methods));
+        let mut packages: Vec<(String, (u64, usize))> = packages.into_iter().collect();
+        packages.sort_by_key(|(_, weight)| std::cmp::Reverse(*weight));
         packages.into_iter().map(|(package, _)| format!("{package}::*")).collect()
     };
     patterns.truncate(PATTERNS);
@@ -281,12 +300,26 @@ mod tests {
     fn code_that_makes_objects_unseen_is_named_by_class_or_by_package() {
         let code = |classes: &[&str]| {
             let silent: Vec<Silent> = classes.iter().map(|class| silent(class)).collect();
-            code_of(&silent.iter().collect::<Vec<_>>())
+            let sampled = [(("c.A", "sell", "()V"), 7)].into();
+            code_of(silent.iter().collect(), &sampled)
         };
         assert_eq!(code(&["b.Till", "a.Cart", "b.Till"]), "-I 'a.Cart::*' -I 'b.Till::*'");
         let many = code(&["a.A", "b.A", "b.B", "b.C", "Main", "c.A", "d.A"]);
-        assert_eq!(many, "-I 'b.*::*' -I 'Main::*' -I 'a.*::*' -I 'c.*::*'");
+        assert_eq!(many, "-I 'c.*::*' -I 'b.*::*' -I 'Main::*' -I 'a.*::*'");
         assert_eq!(code(&["a';reboot;'`b`"]), "-I 'a*;reboot;**b*::*'", "nothing of a name is for the shell");
+    }
+
+    #[test]
+    fn objects_of_the_program_are_made_by_its_own_code() {
+        let silent = ["java.lang.String", "a.Cart"].map(silent);
+        let made_by = |included: &[&str]| -> Vec<String> {
+            let included: Vec<String> = included.iter().map(|pattern| (*pattern).to_owned()).collect();
+            makers(&silent.iter().collect::<Vec<_>>(), &included).iter().map(|silent| silent.class.clone()).collect()
+        };
+        assert_eq!(made_by(&["a.*"]), ["a.Cart"]);
+        for all in [&["java.util.*"][..], &["a.*", "java.lang.String"], &["*"], &["*Cart"], &["int[]"], &[]] {
+            assert_eq!(made_by(all).len(), 2, "{all:?}");
+        }
     }
 
     #[test]
