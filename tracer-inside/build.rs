@@ -14,7 +14,8 @@ const CLASSES: [&str; 7] =
 
 fn main() {
     println!("cargo::rerun-if-changed=link");
-    println!("cargo::rustc-link-search=native={}/link", env!("CARGO_MANIFEST_DIR"));
+    // Of the library alone: its tests are a program of this machine.
+    println!("cargo::rustc-link-arg-cdylib=-L{}/link", env!("CARGO_MANIFEST_DIR"));
     println!("cargo::rerun-if-changed=java");
     println!("cargo::rerun-if-env-changed=JAVA_HOME");
     if let Err(error) = compile() {

@@ -10,6 +10,8 @@
 //! Nothing here may take the JVM down: entry points catch panics, and what fails is told and left as it was.
 #![expect(unsafe_code, reason = "JNI and JVMTI are C")]
 
+// A test is a program of this machine, with its libc.
+#[cfg(not(test))]
 mod any_libc;
 mod compiled;
 mod exchange;

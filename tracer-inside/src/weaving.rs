@@ -7,18 +7,16 @@
 mod below;
 mod hooks;
 mod look;
+mod numbers;
 
 use std::{
     collections::{HashMap, HashSet},
     ops::Range,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
 };
 
 use jvmti_bindings::sys::jni::jint;
-use tracer_common::marks::{FIRST_PLACE, switch};
+use tracer_common::marks::switch;
 use tracer_weave::{
     PlaceDefinition, Rule, Skipped,
     control::{Done, NEEDED, Told},
@@ -28,6 +26,7 @@ use tracer_weave::{
 use self::{
     below::Below,
     look::{look_below, may_have_places, needed},
+    numbers::Numbers,
 };
 pub(crate) use self::{
     hooks::{hook, prepared},
@@ -56,9 +55,7 @@ const NEVER: [&str; 9] = [
     "java.lang.invoke.*",
 ];
 
-/// Number of the next place. A method that began in an earlier visit runs the code of that visit to its end, so numbers are not used
-/// again, but for those of long ago.
-static NEXT_PLACE: AtomicU32 = AtomicU32::new(FIRST_PLACE);
+static NUMBERS: Numbers = Numbers::new();
 
 /// What is woven at present.
 static WEAVING: RwLock<Option<Arc<Weaving>>> = RwLock::new(None);
@@ -99,7 +96,7 @@ impl Weaving {
             rules,
             symbols: symbols.iter().map(|(marker, property, symbol)| (*marker, (*property, *symbol))).collect(),
             below: Below::default(),
-            first_place: first_place(),
+            first_place: NUMBERS.first(),
             passed: Mutex::new(HashMap::new()),
             taken_out: RwLock::new(HashSet::new()),
             state: Mutex::new(State::default()),
@@ -112,7 +109,7 @@ impl Weaving {
 
     /// Numbers of the places of this visit.
     pub(crate) fn places(&self) -> Range<u32> {
-        self.first_place..NEXT_PLACE.load(Ordering::Relaxed)
+        NUMBERS.since(self.first_place)
     }
 
     /// The bytes of a class that is being loaded came here.
@@ -202,7 +199,7 @@ impl Weaving {
             return None;
         }
         let woven = if known.is_empty() {
-            weave(bytes, &rules, &mut next_place)
+            weave(bytes, &rules, &mut || NUMBERS.next())
         } else {
             weave_again(bytes, &rules, known.clone())
         };
@@ -252,12 +249,6 @@ impl Weaving {
     }
 }
 
-/// Number of the next place; `None` where there are no more.
-fn next_place() -> Option<u32> {
-    let place = NEXT_PLACE.fetch_add(1, Ordering::Relaxed);
-    ((place as usize) < PLACES).then_some(place)
-}
-
 /// Weaves a class that is woven already. Places that are there keep their numbers, so that what is counted at them goes on.
 fn weave_again(
     bytes: &[u8],
@@ -276,7 +267,7 @@ fn weave_again(
         }
     }
     let mut asked = 0..;
-    weave(bytes, rules, &mut || asked.next().and_then(|number| kept.get(&number).copied()).or_else(next_place))
+    weave(bytes, rules, &mut || asked.next().and_then(|number| kept.get(&number).copied()).or_else(|| NUMBERS.next()))
 }
 
 fn is_never(class: &str) -> bool {
@@ -320,14 +311,4 @@ pub(crate) fn begin(jvmti: Jvmti, jni: Jni, weaving: &Arc<Weaving>) -> Result<Do
     done.skipped.clone_from(&state.skipped);
     done.skipped_count = state.skipped_count;
     Ok(done)
-}
-
-/// Number of the first place of a new visit.
-fn first_place() -> u32 {
-    let next = NEXT_PLACE.load(Ordering::Relaxed);
-    if (next as usize) < PLACES / 2 {
-        return next;
-    }
-    NEXT_PLACE.store(FIRST_PLACE, Ordering::Relaxed);
-    FIRST_PLACE
 }

@@ -111,7 +111,7 @@ pub(crate) fn fuzzers(more: &[&str], names: &[String], cases: u32) -> Command {
 /// some jars is woven by the ignored tests that are not named here: they take minutes, and `cargo xtask nightly` runs them.
 fn weave() -> Result<Count> {
     let mut cargo = cargo_test();
-    cargo.args(["--package", "tracer-weave"]);
+    cargo.args(["--package", "tracer-weave", "--package", "tracer-inside"]);
     cargo.env("TRACER_JDKS", workspace::jdks());
     let of_files = output::of_cargo(&mut cargo)?;
     cargo.args(["--test", "jvm", "--", "--ignored", "counts::"]);

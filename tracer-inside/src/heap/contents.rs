@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(look(&contents, 4, &object, 5), None);
         assert_eq!(look(&contents, 4, &object, -1), None);
         assert_eq!(look(&contents, 5, &object, jint::MAX), None);
-        assert_eq!(look(&contents, 6, &object[..8], -1), None);
+        assert_eq!(look(&contents, 6, &object[..7], -1), None);
         assert_eq!(look(&contents, 7, &object, 3), None);
         // All arrays without elements hold the same.
         assert_eq!(look(&contents, 4, &object, 0), look(&contents, 4, &array(2, &[], 0), 0));
