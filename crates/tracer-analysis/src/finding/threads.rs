@@ -13,8 +13,14 @@ pub(super) fn leak(evidence: &Evidence<'_>) -> Option<Finding> {
     let row = evidence
         .rows(Threads, "patterns")
         .filter(|row| row.whole("started") >= 10 && row.whole("stopped") * 5 <= row.whole("started"))
-        .max_by_key(|row| growth(row.whole("started"), row.whole("stopped")))?;
+        .max_by_key(|row| {
+            let may_leak = filling(evidence, &row.text("pattern")).is_none();
+            (may_leak, growth(row.whole("started"), row.whole("stopped")))
+        })?;
     let (started, stopped) = (row.whole("started"), row.whole("stopped"));
+    if let Some(pool) = filling(evidence, &row.text("pattern")) {
+        return Some(fills(evidence, started, pool));
+    }
     let mut support: Vec<String> = place(evidence).into_iter().collect();
     if let Some(alive) = evidence.whole(Threads, "alive") {
         support.push(format!("{} alive", format::plural(alive, "thread", "threads")));
@@ -41,6 +47,38 @@ pub(super) fn leak(evidence: &Evidence<'_>) -> Option<Finding> {
                     fills up."
             .to_owned(),
     })
+}
+
+/// Most threads of a pool whose bound is one: others say that they have none by a number that is never reached.
+const BOUND: u64 = 1000;
+
+/// The only executor whose threads have these names, where it says how many it may have.
+fn filling<'a>(evidence: &Evidence<'a>, pattern: &str) -> Option<Row<'a>> {
+    evidence.rows(Threads, "executors").find(|row| {
+        let may_have = row.whole("may_have");
+        row.text("pattern") == pattern && row.whole("executors") == 1 && (1..=BOUND).contains(&may_have)
+    })
+}
+
+/// A pool that has a bound gets more threads: no leak, however many they are.
+fn fills(evidence: &Evidence<'_>, started: u64, pool: Row<'_>) -> Finding {
+    Finding {
+        id: "pool-fills",
+        severity: Severity::Info,
+        score: started as f64,
+        title: format!(
+            "A pool fills: {} started, `{}` has {} of the {} that it may have{}",
+            format::plural(started, "thread", "threads"),
+            pool.text("pattern"),
+            format::count(pool.whole("threads")),
+            format::count(pool.whole("may_have")),
+            at(evidence, "alive", "started ")
+        ),
+        shown_in: "threads.executors",
+        when: evidence.when(Threads, "threads", |step| step.amount("started") > step.amount("stopped")),
+        evidence: place(evidence).into_iter().collect(),
+        next_step: "Nothing, where it is meant to have so many threads. Each takes memory for its stack.".to_owned(),
+    }
 }
 
 /// Those who started most of the threads that `count` counts.
@@ -115,6 +153,33 @@ mod tests {
         );
         assert_eq!(pattern(41, 30).ask(leak), None);
         assert_eq!(pattern(9, 0).ask(leak), None);
+    }
+
+    #[test]
+    fn a_pool_with_a_bound_does_not_leak() {
+        let bounded = |executors: u64, may_have: u64| -> [(&'static str, crate::report::Cell); 4] {
+            [
+                ("pattern", "pool-*-thread-*".into()),
+                ("threads", 41_u64.into()),
+                ("may_have", may_have.into()),
+                ("executors", executors.into()),
+            ]
+        };
+        let pool = |executors, may_have| {
+            pattern(41, 0).row("threads", "executors", &bounded(executors, may_have)).ask(leak).expect("threads start")
+        };
+        let fills = pool(1, 128);
+        assert_eq!((fills.id, fills.severity), ("pool-fills", Severity::Info));
+        assert_eq!(
+            fills.title,
+            "A pool fills: 41 threads started, `pool-*-thread-*` has 41 of the 128 that it may have"
+        );
+        let leaks = [("pattern", "mail-*".into()), ("started", 12_u64.into()), ("stopped", 0_u64.into())];
+        let beside = pattern(41, 0).row("threads", "executors", &bounded(1, 128)).row("threads", "patterns", &leaks);
+        assert!(beside.said(leak).1.starts_with("12 threads started, 0 stopped: names `mail-*`"));
+        assert_eq!(pool(2, 128).id, "thread-leak", "pools of one name, as one for each request");
+        assert_eq!(pool(1, u64::from(u32::MAX)).id, "thread-leak", "a cached pool has no bound");
+        assert_eq!(pool(1, 0).id, "thread-leak", "it does not say");
     }
 
     #[test]

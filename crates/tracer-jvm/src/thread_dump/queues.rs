@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn queues_are_told_once_the_fullest_first_and_empty_ones_are_not() {
         let of_executor = |tid, address, queued| {
-            let executor = Some(Executor { address, queued, may_begin: true, completed: None, completed_here: 0 });
+            let executor = Some(Executor::uncounted(address, queued, true));
             Thread { tid, executor, ..Thread::default() }
         };
         let mailer = Some(OwnQueue { address: 3, field: "Mailer.letters".to_owned(), queued: 9 });

@@ -280,8 +280,7 @@ mod tests {
         let call = Waits::SystemCall { call: "read".to_owned(), on: Some("a pipe".to_owned()), held_back: false };
         threads.push(thread(21, "reader", Some(call)));
         for thread in &mut threads[2..6] {
-            thread.executor =
-                Some(Executor { address: 1, queued: 4711, may_begin: true, completed: None, completed_here: 0 });
+            thread.executor = Some(Executor::uncounted(1, 4711, true));
         }
         threads[1].queue = Some(OwnQueue { address: 2, field: "Cart.\u{1b}[mparts".to_owned(), queued: 1 });
         let deadlocks = crate::thread_dump::deadlocks(&threads);

@@ -349,13 +349,7 @@ mod tests {
             name: format!("made-up-{number}"),
             // Each tenth has none, and half of the others have the same.
             frames: if number.is_multiple_of(10) { Vec::new() } else { vec![frame(number % 2 * number)] },
-            executor: Some(Executor {
-                address: number as u64,
-                queued: 0,
-                may_begin: true,
-                completed: None,
-                completed_here: 0,
-            }),
+            executor: Some(Executor::uncounted(number as u64, 0, true)),
             ..Thread::default()
         };
         let seen = Seen {

@@ -166,6 +166,9 @@ pub struct ExecutorLook {
     /// How many tasks it has got done since it was made; absent where it counts none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed: Option<u64>,
+    /// The most threads that it may have; absent where it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub may_have: Option<u64>,
     /// What most of its busy threads do, where their stacks could be read, and how many these are.
     pub busy: Option<(StackId, u64)>,
     /// What these wait for.

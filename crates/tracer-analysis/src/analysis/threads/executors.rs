@@ -31,6 +31,11 @@ const ROWS: usize = 100;
 struct Seen {
     looks: u64,
     threads: u64,
+    threads_first: u64,
+    /// The most threads that one of them may have, by the last that said so.
+    may_have: Option<u64>,
+    /// The most of them that there were at a look.
+    executors: u64,
     busy: u64,
     queued: u64,
     most: u64,
@@ -65,7 +70,9 @@ impl Seen {
     fn add(&mut self, look: &ExecutorLook, stacks: &Stacks, bytes: &mut usize) {
         if self.looks == 0 {
             self.first = look.queued;
+            self.threads_first = look.threads;
         }
+        self.may_have = look.may_have;
         self.looks += 1;
         self.threads = self.threads.max(look.threads);
         self.busy += look.threads.saturating_sub(look.idle);
@@ -109,6 +116,11 @@ impl Seen {
         self.rounds += 1;
     }
 
+    /// Whether tasks waited or got done, or threads came.
+    fn is_told(&self) -> bool {
+        self.most > 0 || self.done > 0 || self.threads > self.threads_first
+    }
+
     /// Tasks that got done in a second.
     fn per_s(&self) -> Option<f64> {
         (self.done > 0).then(|| self.done as f64 * 1e9 / self.done_ns as f64)
@@ -135,21 +147,24 @@ pub(super) struct Executors {
 impl Executors {
     pub(super) fn look(&mut self, look: &ThreadLook, stacks: &Stacks) {
         let mut completed = BTreeMap::<String, Option<u64>>::new();
+        let mut executors = BTreeMap::<String, u64>::new();
         for executor in &look.executors {
             let names = last_number(&executor.name);
             let all = completed.entry(names.clone()).or_insert(Some(0));
             *all = all.zip(executor.completed).map(|(all, one)| all.saturating_add(one));
+            *executors.entry(names.clone()).or_default() += 1;
             if self.by_names.len() < EXECUTORS || self.by_names.contains_key(&names) {
                 self.by_names.entry(names).or_default().add(executor, stacks, &mut self.place_bytes);
             }
         }
         for (names, seen) in &mut self.by_names {
             seen.completed(completed.get(names).copied().flatten(), look.span_ns);
+            seen.executors = seen.executors.max(executors.get(names).copied().unwrap_or(0));
         }
     }
 
     pub(super) fn table(&self) -> Shape {
-        let mut waited: Vec<_> = self.by_names.iter().filter(|(_, seen)| seen.most > 0 || seen.done > 0).collect();
+        let mut waited: Vec<_> = self.by_names.iter().filter(|(_, seen)| seen.is_told()).collect();
         waited.sort_by(|a, b| b.1.queued.cmp(&a.1.queued).then(a.0.cmp(b.0)));
         let row = |(names, seen): (&String, &Seen)| {
             let average = |sum: u64| (sum as f64 / seen.looks.max(1) as f64).into();
@@ -175,6 +190,8 @@ impl Executors {
                 seen.time_ns(seen.busy),
                 text(seen.callers.clone()),
                 at_site.map_or(Cell::Missing, Into::into),
+                seen.may_have.into(),
+                seen.executors.into(),
             ]
         };
         Shape::Table(Table {
@@ -198,6 +215,8 @@ impl Executors {
                 column("work_ns", "At work", Unit::Ns),
                 column("callers", "From", Unit::Text),
                 column("at_site", "At that place", Unit::Count),
+                column("may_have", "May have", Unit::Count),
+                column("executors", "Executors", Unit::Count),
             ],
             rows: waited.into_iter().take(ROWS).map(row).collect(),
         })
@@ -217,6 +236,7 @@ mod tests {
             queued,
             ran: 0,
             completed: None,
+            may_have: Some(9),
             busy: (idle < 2).then_some((stack, 2 - idle)),
             waits: waits.cloned(),
         };
@@ -243,7 +263,7 @@ mod tests {
         assert_eq!(row[4..10], [6_u64, 0, 6, 4, 2, 0].map(Cell::from));
         assert_eq!(row[10..12], ["a.Mail.send:9".into(), Cell::Missing]);
         assert_eq!(row[12..15], [Cell::Missing, Cell::Missing, Cell::Missing], "it counts none");
-        assert_eq!(row[16], 2.0.into());
+        assert_eq!(row[16..19], [2.0.into(), 9_u64.into(), 1_u64.into()]);
     }
 
     #[test]

@@ -25,12 +25,19 @@ enum Waiting {
     Itself(&'static str),
 }
 
+/// How an executor says of itself what is asked.
+struct Form {
+    waiting: Waiting,
+    /// The field with the most threads that it starts.
+    may_have: Option<&'static str>,
+}
+
 /// Executors by the class of a worker, which is an inner one of theirs: how its name ends. Other libraries have one of the first's shape under
-/// the same name. The others are Jetty's and that of `jboss-threads`.
-const WORKERS: [(&str, Waiting); 3] = [
-    (".ThreadPoolExecutor$Worker", Waiting::In("workQueue")),
-    (".QueuedThreadPool$Runner", Waiting::In("_jobs")),
-    (".EnhancedQueueExecutor$ThreadBody", Waiting::Itself("queueSize")),
+/// the same name. The others are Jetty's and that of `jboss-threads`, which keeps its bound among other bits.
+const WORKERS: [(&str, Form); 3] = [
+    (".ThreadPoolExecutor$Worker", Form { waiting: Waiting::In("workQueue"), may_have: Some("maximumPoolSize") }),
+    (".QueuedThreadPool$Runner", Form { waiting: Waiting::In("_jobs"), may_have: Some("_maxThreads") }),
+    (".EnhancedQueueExecutor$ThreadBody", Form { waiting: Waiting::Itself("queueSize"), may_have: None }),
 ];
 /// Queues, by the class that has the count, with the field that is it: a number, or an `AtomicInteger` with one.
 const COUNTS: [(&str, &str); 6] = [
@@ -69,6 +76,8 @@ pub struct Executor {
     pub completed: Option<u64>,
     /// Tasks that this thread got done.
     pub completed_here: u64,
+    /// The most threads that it may have; absent where it does not say.
+    pub may_have: Option<u64>,
 }
 
 impl Executor {
@@ -82,32 +91,39 @@ impl Executor {
         if reader.class(reader.klass(thread)?)?.0 == TIMER {
             let address = fields.reference(reader, thread, "queue")?;
             let queued = late_timer_tasks(fields, reader, address, now_ms())?;
-            return Some(Self { address, queued, may_begin: true, completed: None, completed_here: 0 });
+            return Some(Self::uncounted(address, queued, true));
         }
         let of_many_queues = fork_join::pool(fields, reader, pools, thread)
             .or_else(|| coroutines::scheduler(fields, reader, pools, thread));
         if let Some((address, pools::Waiting { queued, may_begin })) = of_many_queues {
-            return Some(Self { address, queued, may_begin, completed: None, completed_here: 0 });
+            return Some(Self::uncounted(address, queued, may_begin));
         }
-        let (worker, waiting) = worker(fields, reader, task(fields, reader, thread)?)?;
+        let (worker, form) = worker(fields, reader, task(fields, reader, thread)?)?;
         let address = fields.reference(reader, worker, "this$0")?;
-        let queued = match waiting {
+        let queued = match form.waiting {
             Waiting::In(field) => queued(fields, reader, fields.reference(reader, address, field)?)?,
             Waiting::Itself(field) => fields.long(reader, address, field)? & u64::from(u32::MAX >> 1),
         };
         let completed = fields.long(reader, address, "completedTaskCount");
         let completed_here = fields.long(reader, worker, "completedTasks").unwrap_or(0);
-        Some(Self { address, queued, may_begin: true, completed, completed_here })
+        let may_have = form.may_have.and_then(|field| fields.int(reader, address, field));
+        let may_have = may_have.filter(|most| *most <= i32::MAX.cast_unsigned()).map(u64::from);
+        Some(Self { completed, completed_here, may_have, ..Self::uncounted(address, queued, true) })
+    }
+
+    /// One that neither counts what it got done nor says how many threads it may have.
+    pub const fn uncounted(address: u64, queued: u64, may_begin: bool) -> Self {
+        Self { address, queued, may_begin, completed: None, completed_here: 0, may_have: None }
     }
 }
 
 /// The worker that a thread's task is, or that it has in a field: what makes threads may put something of its own around their tasks, as
 /// Tomcat does, and as a lambda does that sets up the thread.
-fn worker<P: Peek>(fields: &NamedFields, reader: &Reader<'_, P>, task: u64) -> Option<(u64, &'static Waiting)> {
+fn worker<P: Peek>(fields: &NamedFields, reader: &Reader<'_, P>, task: u64) -> Option<(u64, &'static Form)> {
     let known = |object: u64| {
         let (class, _) = reader.class(reader.klass(object)?)?;
-        let (_, waiting) = WORKERS.iter().find(|(worker, _)| class.ends_with(worker))?;
-        Some((object, waiting))
+        let (_, form) = WORKERS.iter().find(|(worker, _)| class.ends_with(worker))?;
+        Some((object, form))
     };
     let within = || {
         let references = fields.references(reader, reader.klass(task)?);
@@ -211,6 +227,7 @@ mod tests {
     const WRAPPER: u64 = 0x5600;
     /// Where each object has its one field, and the objects.
     const FIELD: u64 = 0x10;
+    const BOUND: u64 = 0x20;
     const OBJECTS: u64 = 0x10_0000;
 
     fn at(number: u64) -> u64 {
@@ -248,6 +265,7 @@ mod tests {
             field(EXECUTOR, "workQueue", true),
             field(EXECUTOR, "_jobs", true),
             field(EXECUTOR, "queueSize", false),
+            of_objects(EXECUTOR, "maximumPoolSize", false, BOUND),
             field(QUEUE, "count", true),
             field(QUEUE, "_size", true),
             field(COUNTER, "value", false),
@@ -280,6 +298,18 @@ mod tests {
         assert_eq!(told(&memory(7, false), ["com.shop.Mailer", "none"]), None);
         assert_eq!(told(&memory(7, false), [OF_JDK[0], "com.shop.Heap"]), None, "nobody knows how much is in it");
         assert_eq!(told(&memory(u64::MAX, false), OF_JDK), None, "no count is below zero");
+    }
+
+    #[test]
+    fn how_many_threads_an_executor_may_have_is_read_where_it_says_so() {
+        let told = |bound: u32, worker: &str| {
+            let mut memory = memory(7, false);
+            memory.write_u32(at(3) + BOUND, bound);
+            found(&memory, worker, OF_JDK[1]).map(|executor| executor.may_have)
+        };
+        assert_eq!(told(128, OF_JDK[0]), Some(Some(128)));
+        assert_eq!(told(u32::MAX, OF_JDK[0]), Some(None), "no bound is below zero");
+        assert_eq!(told(128, OF_JETTY[0]).flatten(), None, "it has another field");
     }
 
     #[test]

@@ -77,6 +77,7 @@ pub(super) fn executors(
             threads: (idle + busy.len()) as u64,
             idle: idle as u64,
             queued: first.executor?.queued,
+            may_have: first.executor?.may_have,
             ran: members.iter().filter(|thread| since.has_run(thread.tid)).count() as u64,
             busy: most.and_then(|most| Some((stack(most.first()?), most.len() as u64))),
             waits,
@@ -104,7 +105,7 @@ mod tests {
     fn threads_that_may_not_begin_are_none_of_the_executor() {
         let worker = |tid: u32, may_begin: bool, methods: &[&str]| Thread {
             tid,
-            executor: Some(Executor { address: 1, queued: 9, may_begin, completed: None, completed_here: 0 }),
+            executor: Some(Executor::uncounted(1, 9, may_begin)),
             ..thread(methods)
         };
         let told = |may_begin| {
