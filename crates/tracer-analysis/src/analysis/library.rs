@@ -144,13 +144,16 @@ const CLIENTS: [(&str, &str); 34] = [
     ("sun.rmi.transport.StreamRemoteCall.executeCall", "RMI"),
 ];
 
-/// What calls the program for a request, by the beginning of its name.
-const SERVERS: [(&str, &str); 9] = [
+/// What calls the program for a request, or for an element of a stream or a task of a job, by the beginning of its name. None of it is on
+/// the stack of a thread that waits for the next one.
+const SERVERS: [(&str, &str); 11] = [
     ("io.grpc.internal.ServerImpl$JumpToApplicationThreadServerStreamListener$", "gRPC"),
     ("io.undertow.server.Connectors.executeRootHandler", "HTTP (Undertow)"),
     ("jakarta.servlet.http.HttpServlet.service", "HTTP (a servlet)"),
     ("javax.servlet.http.HttpServlet.service", "HTTP (a servlet)"),
     ("org.apache.catalina.core.StandardEngineValve.invoke", "HTTP (Tomcat)"),
+    ("org.apache.flink.streaming.runtime.io.AbstractStreamTaskNetworkInput.processElement", "a stream (Flink)"),
+    ("org.apache.spark.scheduler.Task.run", "a job (Spark)"),
     ("org.eclipse.jetty.server.Server.handle", "HTTP (Jetty)"),
     ("sun.net.httpserver.ServerImpl$Exchange$LinkHandler.handle", "HTTP (the JDK's HttpServer)"),
     ("sun.net.httpserver.ServerImpl$DefaultExecutor.execute", "HTTP (the JDK's HttpServer)"),
@@ -251,5 +254,19 @@ mod tests {
         assert_eq!(handler, Some(("HTTP (Tomcat)", Some("a.Shop.doGet".to_owned()))));
         assert_eq!(of(&[valve, "org.apache.catalina.servlets.DefaultServlet.doGet:1"]), Some(("HTTP (Tomcat)", None)));
         assert_eq!(of(&["a.Main.run:3", "a.Cart.add:5"]), None);
+    }
+
+    #[test]
+    fn a_thread_of_a_stream_is_at_work_where_it_has_an_element() {
+        let mut play = Play::default();
+        let mut of = |frames: &[&str]| {
+            let id = play.stack(frames);
+            served(&play.stacks, id)
+        };
+        let mailbox = "org.apache.flink.streaming.runtime.tasks.mailbox.MailboxProcessor.runMailboxLoop:231";
+        let element = "org.apache.flink.streaming.runtime.io.AbstractStreamTaskNetworkInput.processElement:213";
+        let with_element = of(&[mailbox, element, "a.Enrich.map:4"]);
+        assert_eq!(with_element, Some(("a stream (Flink)", Some("a.Enrich.map".to_owned()))));
+        assert_eq!(of(&[mailbox, "java.util.concurrent.locks.LockSupport.park:211"]), None);
     }
 }

@@ -1,4 +1,5 @@
-//! The rule about requests whose threads sleep: they answer later for it, and nothing that anybody could speed up is at work.
+//! The rule about threads that sleep within a request, a stream or a job: it is over later for it, and nothing that anybody could speed up is
+//! at work.
 
 use super::{
     Evidence,
@@ -10,7 +11,7 @@ use crate::report::{Finding, Severity};
 /// Threads on average from which on it is told.
 const TOLD: f64 = 1.0;
 
-/// Threads sleep while a server waits for what they do: to try again later, or until something else has happened.
+/// Threads sleep while a server, or what runs a stream or a job, waits for what they do: to try again later, or until something else has happened.
 pub(super) fn sleeping(evidence: &Evidence<'_>) -> Option<Finding> {
     let row = of_kind(evidence, |row| row.text("kind") == "sleep" && row.known("served").is_some())?;
     let average = row.number("average").filter(|average| *average >= TOLD)?;
@@ -29,7 +30,7 @@ pub(super) fn sleeping(evidence: &Evidence<'_>) -> Option<Finding> {
         when: when::seen(evidence, &row),
         evidence: seen(evidence, &row),
         next_step: format!(
-            "Do not let a request sleep: answer with an error, try again elsewhere, or wait for the event itself.{}",
+            "Others wait meanwhile: answer with an error, try again elsewhere, or wait for the event itself.{}",
             row.explain_call("site")
         ),
     })
