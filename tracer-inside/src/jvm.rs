@@ -341,6 +341,14 @@ impl Jvmti {
         hash
     }
 
+    /// The hash of a class's loader, 0 for the JVM's own.
+    pub(crate) fn hash_of_loader(self, class: jclass) -> jint {
+        let mut loader: jobject = ptr::null_mut();
+        // SAFETY: as above. Where it says nothing, it is as if it were the JVM's own.
+        let _ = unsafe { ask!(self, GetClassLoader, class, &raw mut loader) };
+        self.hash(loader)
+    }
+
     /// Exchanges classes: each is offered to all that want to change it.
     pub(crate) fn retransform(self, classes: &[jclass]) -> Result<(), Failure> {
         let count = jint::try_from(classes.len()).map_err(|error| error.to_string())?;

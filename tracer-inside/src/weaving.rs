@@ -69,8 +69,9 @@ pub(crate) struct Weaving {
     below: Below,
     /// Number of the first place of this visit.
     first_place: u32,
-    /// Of each name that rules name: classes whose bytes came here and that are not linked yet.
-    passed: Mutex<HashMap<String, u32>>,
+    /// Classes that rules name, whose bytes came here and that are not linked yet: how often they came. By loader, as one of the same name in
+    /// another loader may have come past here.
+    passed: Mutex<HashMap<OfLoader, u32>>,
     /// Markers that are to be in no code any more.
     taken_out: RwLock<HashSet<u32>>,
     state: Mutex<State>,
@@ -113,22 +114,19 @@ impl Weaving {
     }
 
     /// The bytes of a class that is being loaded came here.
-    fn pass(&self, name: &str) {
-        if !self.rules_of(name).is_empty() {
+    fn pass(&self, class: &OfLoader) {
+        if !self.rules_of(&class.1).is_empty() {
             let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
-            *passed.entry(name.to_owned()).or_default() += 1;
+            *passed.entry(class.clone()).or_default() += 1;
         }
     }
 
     /// Whether the bytes of a class that is linked now never came here: it was being loaded when this began.
-    fn is_missed(&self, name: &str) -> bool {
-        if self.rules_of(name).is_empty() {
-            return false;
-        }
+    fn is_missed(&self, class: &OfLoader) -> bool {
         let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
-        match passed.get_mut(name) {
+        match passed.get_mut(class) {
             Some(left) if *left > 1 => *left -= 1,
-            Some(_) => drop(passed.remove(name)),
+            Some(_) => drop(passed.remove(class)),
             None => return true,
         }
         false

@@ -42,11 +42,12 @@ pub(crate) unsafe extern "system" fn hook(
             unsafe { (CStr::from_ptr(name).to_str().ok()?, slice::from_raw_parts(bytes, usize::try_from(len).ok()?)) };
         let name = java_name(name)?;
         weaving.below.look_above(&weaving.rules, &name, bytes);
-        if redefined.is_null() {
-            weaving.pass(&name);
-        }
         let jvmti = Jvmti(jvmti);
-        let woven = weaving.weave((jvmti.hash(loader), name), bytes)?;
+        let class = (jvmti.hash(loader), name);
+        if redefined.is_null() {
+            weaving.pass(&class);
+        }
+        let woven = weaving.weave(class, bytes)?;
         let memory = jvmti.allocate(&woven).ok()?;
         // SAFETY: the JVM passes where it wants the answer.
         unsafe {
@@ -67,9 +68,11 @@ pub(crate) unsafe extern "system" fn prepared(jvmti: *mut jvmtiEnv, jni: *mut JN
         let name = jvmti.name(class)?;
         weaving.below.add_base(&weaving.rules, jni, class, &name);
         let is_new = weaving.below.add_below(jni, class, &name);
-        let is_missed = weaving.is_missed(&name) && !is_exchanging();
+        if weaving.rules_of(&name).is_empty() {
+            return Some(());
+        }
+        let is_missed = weaving.is_missed(&(jvmti.hash_of_loader(class), name.clone())) && !is_exchanging();
         if (is_new || is_missed)
-            && !weaving.rules_of(&name).is_empty()
             && jvmti.is_modifiable(class)
             && let Err(reason) = jvmti.retransform(&[class])
         {
