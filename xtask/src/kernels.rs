@@ -16,7 +16,7 @@ use crate::{
     build, jdks,
     kept::{Kept, Rows},
     process,
-    test::live::Programs,
+    test::{live::Programs, output::Count},
     workloads,
 };
 
@@ -36,6 +36,9 @@ const REFUSING: [&str; 1] = ["5.10"];
 
 /// Those of `--ring`: the oldest one, and the one of the current Debian.
 const IN_RING: [&str; 2] = ["6.1", "6.12"];
+
+/// CPUs of the machine, where nobody asks for others.
+const CPUS: u32 = 2;
 
 /// The JDK that runs there.
 const JDK: &str = "17";
@@ -88,7 +91,7 @@ pub(crate) struct Options {
     ring: bool,
 
     /// CPUs of the machine
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(long, default_value_t = CPUS, value_parser = clap::value_parser!(u32).range(1..=64))]
     cpus: u32,
 
     /// Write the table into `tests/kernels.txt`
@@ -109,7 +112,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let checks: Vec<&Check> = CHECKS.iter().chain(on_demand).filter(is_wanted).collect();
     ensure!(!checks.is_empty(), "there is no such part: there are {}", CHECKS.map(|check| check.name).join(", "));
     ensure!(
-        !keep || (checks.len() == CHECKS.len() && *cpus == 2),
+        !keep || (checks.len() == CHECKS.len() && *cpus == CPUS),
         "what is kept has all parts, on 2 CPUs: leave `--only`, `--ring` and `--cpus` out"
     );
     jdks::run(&jdks::Options::default())?;
@@ -127,6 +130,25 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     }
     let held = tried.iter().all(|tried| tried.is_as_it_must_be(&checks));
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The ring of `cargo xtask test`, which has fetched and built what is needed. Each part on each kernel counts as a test, and so does `doctor`.
+pub(crate) fn in_ring() -> Result<Count> {
+    let checks: Vec<&Check> = CHECKS.iter().filter(|check| check.in_ring).collect();
+    let tried = try_out(&IN_RING, &checks, CPUS)?;
+    for note in notes(&tried).values() {
+        println!("\n{note}");
+    }
+    let tests = tried.iter().flat_map(|Tried { release, outcome }| {
+        let of_parts = checks.iter().map(|check| (check.name, outcome.of(check)));
+        of_parts.chain([("doctor", outcome.doctor())]).map(move |(name, came)| (release, name, came))
+    });
+    let mut count = Count::default();
+    for (release, name, came) in tests {
+        println!("test {release} {name} ... {came}");
+        *if came == "ok" { &mut count.passed } else { &mut count.failed } += 1;
+    }
+    Ok(count)
 }
 
 /// A kernel and what came of it.

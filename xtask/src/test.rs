@@ -24,7 +24,7 @@ use self::{
     tally::{Part, Tally},
 };
 
-use crate::{build, check, jdks, process, setup, verifier, workloads, workspace};
+use crate::{build, check, jdks, kernels, process, setup, verifier, workloads, workspace};
 
 /// How many inputs the fuzz ring gives to each parser.
 const FUZZ_CASES: u32 = 1_000_000;
@@ -57,6 +57,7 @@ pub(crate) fn run(options: &Options) -> ExitCode {
         tally.ring("fuzz", || fuzz().map(Part::from));
         tally.part("verifier", || verifier::run(&verifier::Options::default()));
         tally.ring("weave", || weave().map(Part::from));
+        tally.ring("kernels", || kernels::in_ring().map(Part::from));
     }
     let name = if options.under_load { "live, under load" } else { "live" };
     tally.ring(name, || {

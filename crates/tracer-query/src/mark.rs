@@ -67,6 +67,11 @@ impl Marker {
         [EXPLAINED, WITHIN].contains(&&*self.token) && self.is_for(EXPLAINED)
     }
 
+    /// Whether a client that asks gets its marks.
+    pub fn is_told_to(&self, client: &str) -> bool {
+        self.subscribers.is_empty() || self.is_for(client)
+    }
+
     fn is_of(&self, client: &str) -> bool {
         self.token == client && self.is_for(client)
     }

@@ -288,6 +288,23 @@ mod tests {
         assert_eq!(entered[1..], vec![Cell::Int(1); 11], "ten that live, and a new one");
     }
 
+    /// Whoever asks for calls gets them in the lens `calls`: a 0 here would say that there were none.
+    #[test]
+    fn a_marker_that_is_for_others_has_no_counts_here() {
+        let others = Marker { subscribers: vec!["mine".to_owned()], ..marker("b") };
+        let mut play = Play::new(vec![marker("a"), others.clone()], vec![Box::new(Counts::default())]);
+        let mut words = Words::default();
+        play.batch(0, words.push(WordKind::Enter, 1, 0), false);
+        let (_, report) = play.dispatch.reports(&Names::default(), true).remove(0);
+        let Some(Shape::Table(table)) = report.shapes.first() else { panic!("a table of markers") };
+        let entered: Vec<_> = table.rows.iter().map(|row| row[3].clone()).collect();
+        assert_eq!(entered, [Cell::Int(1), Cell::Missing]);
+        assert!(report.summary.get("events").is_some());
+        let play = Play::new(vec![others], vec![Box::new(Counts::default())]);
+        let (_, report) = play.dispatch.reports(&Names::default(), true).remove(0);
+        assert!(report.summary.get("events").is_none());
+    }
+
     /// What a client asks for is said once, and of markers that go together when none of them is wanted.
     #[test]
     fn wishes_are_about_what_is_switched_together() {

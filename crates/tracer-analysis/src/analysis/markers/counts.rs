@@ -15,6 +15,9 @@ use crate::{
     mark::Marker,
 };
 
+/// Its name among the subscribers of a marker.
+const NAME: &str = "counts";
+
 /// What was told of something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sums {
@@ -165,7 +168,7 @@ impl Counts {
 
 impl Client for Counts {
     fn name(&self) -> &'static str {
-        "counts"
+        NAME
     }
 
     fn subscribe(&mut self, _marker: &Marker) -> bool {

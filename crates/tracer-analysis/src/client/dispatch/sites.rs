@@ -122,7 +122,7 @@ impl Tap {
     pub(super) fn subscribe(&mut self, asked: &Asked) {
         let client = &mut self.client;
         let wants = |marker: &crate::mark::Marker| {
-            let is_asked = marker.subscribers.is_empty() || marker.subscribers.iter().any(|name| name == client.name());
+            let is_asked = marker.is_told_to(client.name());
             is_asked && client.subscribe(marker)
         };
         self.markers = asked.markers.iter().map(wants).collect();

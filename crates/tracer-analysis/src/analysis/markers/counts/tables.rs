@@ -1,6 +1,6 @@
 //! The tables of `counts`.
 
-use super::{Counts, Sums};
+use super::{Counts, NAME, Sums};
 use crate::{
     analysis::{
         distribution::Latencies,
@@ -23,7 +23,10 @@ pub(super) fn report(counts: &Counts, at: &Reporting<'_>) -> ClientReport {
     if cut {
         notes.push(format!("Tables have the {REPORT_ROWS} largest rows; the sums are of all."));
     }
-    ClientReport { summary: Summary::new().int("events", events), notes, shapes }
+    // Marks that go to others alone are counted there.
+    let is_told = markers.is_empty() || markers.iter().any(|marker| marker.is_told_to(NAME));
+    let summary = if is_told { Summary::new().int("events", events) } else { Summary::new() };
+    ClientReport { summary, notes, shapes }
 }
 
 /// Columns with numbers of marks.
@@ -77,7 +80,8 @@ fn by_marker(counts: &Counts, at: &Reporting<'_>) -> Shape {
         if let Some(marker) = markers.get(index) {
             row.extend([marker.name.clone().into(), marker.token.clone().into(), (*places).into()]);
         }
-        row.extend(counted(sum));
+        let is_ours = markers.get(index).is_some_and(|marker| marker.is_told_to(NAME));
+        row.extend(if is_ours { counted(sum) } else { [const { Cell::Missing }; 3] });
         if is_timed {
             row.extend(times(counts, index, sum));
         }
