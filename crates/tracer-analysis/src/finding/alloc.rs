@@ -1,6 +1,6 @@
 //! Rules about allocation.
 
-use super::{Evidence, Known, Rate, looks};
+use super::{Evidence, Known, Rate, Row, looks};
 use crate::{
     lens::Lens::Alloc,
     report::{Finding, Severity},
@@ -24,10 +24,6 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
         format!("estimated from {from}, standard error of the top class {}", format::percent(error))
     });
     let top = evidence.rows(Alloc, "sites").next();
-    let place = top.map(|row| {
-        let share = format::percent(row.number("share_percent").unwrap_or(0.0));
-        format!("most at {}: `{}`, {share} of all", row.text("site"), row.text("class"))
-    });
     let callers = top.and_then(|row| looks::called_from(&row));
     let at = top.map(|row| format!(", most at {}", looks::place(&row))).unwrap_or_default();
     Some(Finding {
@@ -37,10 +33,22 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
         title: format!("Allocation at {}{}{at}", said(rate), class.unwrap_or_default()),
         shown_in: "alloc.classes",
         when: evidence.when(Alloc, "allocation", |step| step.per_second("estimated_bytes") > HIGH_BYTES_PER_S),
-        evidence: rate.interval(format::byte_rate).into_iter().chain(support).chain(place).chain(callers).collect(),
+        evidence: rate
+            .interval(format::byte_rate)
+            .into_iter()
+            .chain(support)
+            .chain(top.map(|row| most_at(&row)))
+            .chain(callers)
+            .collect(),
         next_step: "Find where the top class is allocated and reuse or avoid it; if GC takes little time, leave it."
             .to_owned(),
     })
+}
+
+/// A place where objects of a class are made, and how many of all that are.
+pub(super) fn most_at(row: &Row<'_>) -> String {
+    let share = format::percent(row.number("share_percent").unwrap_or(0.0));
+    format!("most at {}: `{}`, {share} of all", row.text("site"), row.text("class"))
 }
 
 /// The rate in words: all of it is an estimate by TLABs.

@@ -1,6 +1,6 @@
 //! Rules about garbage collection.
 
-use super::{Evidence, Row, alloc};
+use super::{Evidence, Row, alloc, looks};
 use crate::{
     lens::Lens::{Alloc, Gc},
     report::{Finding, Severity},
@@ -14,6 +14,7 @@ pub(super) fn share(evidence: &Evidence<'_>) -> Option<Finding> {
     let worst = evidence.whole(Gc, "pause_max_ns").map(|ns| format!(", worst pause {}", format::duration(ns)));
     let cause = evidence.rows(Gc, "causes").next();
     let top = evidence.rows(Alloc, "classes").next();
+    let site = top.and_then(|top| evidence.rows(Alloc, "sites").find(|row| row.text("class") == top.text("class")));
     let title = [
         Some(format!("GC takes {} of wall time", format::percent(share))),
         worst,
@@ -22,6 +23,7 @@ pub(super) fn share(evidence: &Evidence<'_>) -> Option<Finding> {
             let part = format::percent(row.number("share_percent").unwrap_or(0.0));
             format!("; top allocating class `{}` ({part} of bytes, estimated)", row.text("class"))
         }),
+        site.map(|row| format!(", most at {}", looks::place(&row))),
     ];
     let support = [
         cause.map(|row| {
@@ -29,6 +31,8 @@ pub(super) fn share(evidence: &Evidence<'_>) -> Option<Finding> {
             format!("`{}`: {} in {pauses}", row.text("cause"), format::duration(row.whole("total_ns")))
         }),
         evidence.rate(Alloc, "estimated_bytes_per_s").map(|rate| format!("allocation at {}", alloc::said(rate))),
+        site.map(|row| alloc::most_at(&row)),
+        site.and_then(|row| looks::called_from(&row)),
     ];
     let first = top.map(|row| format!(", first of `{}`", row.text("class"))).unwrap_or_default();
     let next_step = format!(
@@ -151,15 +155,18 @@ pub(super) mod tests {
             "classes",
             &[("class", "byte[]".into()), ("share_percent", 64.0.into())],
         );
-        assert_eq!(
-            case.said(share),
-            (
-                Severity::Critical,
-                "GC takes 31 % of wall time, worst pause 412 ms, cause `G1 Evacuation Pause`; top allocating class \
-                 `byte[]` (64 % of bytes, estimated)"
-                    .to_owned()
-            )
+        let title = "GC takes 31 % of wall time, worst pause 412 ms, cause `G1 Evacuation Pause`; top allocating class \
+                     `byte[]` (64 % of bytes, estimated)";
+        assert_eq!(case.said(share), (Severity::Critical, title.to_owned()));
+        let site = |class: &'static str, site: &'static str| -> [(&'static str, crate::report::Cell); 3] {
+            [("class", class.into()), ("site", site.into()), ("share_percent", 40.0.into())]
+        };
+        let case = case.row("alloc", "sites", &site("int[]", "a.Sums.add:3")).row(
+            "alloc",
+            "sites",
+            &site("byte[]", "a.Mail.read:7"),
         );
+        assert_eq!(case.said(share).1, format!("{title}, most at a.Mail.read:7"), "where that class is made");
         assert_eq!(Case::default().number("gc", "pause_share_percent", 12.0).said(share).0, Severity::Warning);
     }
 
