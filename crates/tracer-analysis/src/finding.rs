@@ -18,6 +18,7 @@ mod since_start;
 
 mod collections;
 mod crowded;
+mod datagrams;
 mod executors;
 mod initialisers;
 mod lent;
@@ -81,6 +82,7 @@ const RULES: &[Rule] = &[
     executors::starved,
     executors::backlog,
     crowded::not_accepted,
+    datagrams::dropped,
     queues::grow,
     queues::backlog,
     pools::exhausted,

@@ -5,6 +5,7 @@
 
 mod collections;
 mod crowded;
+mod datagrams;
 mod entry;
 mod executors;
 mod initialisers;
@@ -292,8 +293,8 @@ impl Analysis for Threads {
     fn shows(&self, group: &str, shape: &str) -> bool {
         match shape {
             "sleepers" | "sleep_sites" | "sleep_times" => group == "sleep",
-            "waiting" | "executors" | "queues" | "crowded" | "collections" | "peers" | "starved_pools" | "circles"
-            | "unnotified" | "initialisers" | "mapped" | "opened" | "volumes" => false,
+            "waiting" | "executors" | "queues" | "crowded" | "datagrams" | "collections" | "peers"
+            | "starved_pools" | "circles" | "unnotified" | "initialisers" | "mapped" | "opened" | "volumes" => false,
             _ => group == "thread",
         }
     }

@@ -3,9 +3,11 @@
 //! Sockets are looked up in the tables of the target's network namespace, by their inode. Nothing is opened that the target has open.
 
 pub mod connection;
+pub mod datagrams;
 mod diagnosis;
 pub mod listening;
 pub mod open;
+mod own;
 mod polled;
 mod sockets;
 

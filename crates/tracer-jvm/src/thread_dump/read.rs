@@ -22,7 +22,7 @@ use crate::{
     item::{look::Waits, redaction::Redaction},
     jvm::{
         code_cache,
-        descriptor::{Descriptors, listening::Listening},
+        descriptor::{Descriptors, datagrams::Datagrams, listening::Listening},
         find::Jvm,
         java_stack::{End, JavaStack, JavaStacks},
         java_threads::{self, JavaThread, JavaThreads, MAX_VIRTUAL_THREADS, Pools, ThreadObject, ThreadObjects},
@@ -109,6 +109,7 @@ pub struct ThreadReader {
     symbols: JavaSymbols<Memory>,
     descriptors: Descriptors,
     listening: Option<Listening>,
+    datagrams: Datagrams,
     out_of_memory: Option<OutOfMemory>,
     /// Whether variables of a thread that stands still lead to objects.
     has_variables: bool,
@@ -149,6 +150,7 @@ impl ThreadReader {
             symbols,
             descriptors: Descriptors::new(pid),
             listening: None,
+            datagrams: Datagrams::new(pid),
             out_of_memory: OutOfMemory::find(jvm),
             has_variables: heap::has_variables(jvm),
             unloads: Unloads::new(jvm),

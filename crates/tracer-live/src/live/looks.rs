@@ -9,6 +9,7 @@ mod executors;
 mod peers;
 mod queues;
 mod since;
+mod socket_threads;
 mod unmounted;
 
 use std::{
@@ -22,11 +23,12 @@ use std::{
 };
 
 use collections::Collections;
-use crowded::{Acceptors, CrowdedNow};
+use crowded::{CrowdedNow, crowded_now};
 use executors::executors;
 use peers::Peers;
 use queues::queues;
 use since::{Since, Totals};
+use socket_threads::SocketThreads;
 
 use super::{
     definitions::Definitions, host::now_ns, mapped::Mapped, opened::Opening, threads::Threads, volume::Fullest,
@@ -37,11 +39,11 @@ use crate::{
     item::{
         Item,
         look::{
-            Circled, CollectionLook, Holding, LookGroup, MappedFile, Opened, OsProcess, PeerLook, ThreadLook, Volume,
-            Waits,
+            Circled, CollectionLook, DatagramLook, Holding, LookGroup, MappedFile, Opened, OsProcess, PeerLook,
+            ThreadLook, Volume, Waits,
         },
     },
-    jvm::os_process,
+    jvm::{descriptor::datagrams::Dropping, os_process},
     privilege,
     stack::End,
     thread_dump::{self, StackFrame, Thread, ThreadReader, Unmounted, UnmountedGroup, deadlocks, groups},
@@ -83,6 +85,8 @@ pub struct Seen {
     opened: Option<Opened>,
     volume: Option<Volume>,
     crowded: Vec<CrowdedNow>,
+    /// Each with the thread that reads there.
+    datagrams: Vec<(Dropping, Option<u32>)>,
     collections: Vec<CollectionLook>,
     peers: Vec<PeerLook>,
     out_of_memory: Option<bool>,
@@ -148,7 +152,7 @@ pub struct Looker {
     mapped: Mapped,
     opening: Opening,
     fullest: Fullest,
-    acceptors: Acceptors,
+    at_sockets: SocketThreads,
     collections: Collections,
     peers: Peers,
 }
@@ -162,7 +166,7 @@ impl Looker {
             mapped: Mapped::default(),
             opening: Opening::default(),
             fullest: Fullest::default(),
-            acceptors: Acceptors::default(),
+            at_sockets: SocketThreads::default(),
             collections: Collections::default(),
             peers: Peers::default(),
         }
@@ -170,11 +174,18 @@ impl Looker {
 
     /// Looks once.
     pub fn look(&mut self) -> Result<Seen, thread_dump::Error> {
-        let Self { reader, totals, mapped, opening, fullest, acceptors, collections, peers } = self;
+        let Self { reader, totals, mapped, opening, fullest, at_sockets, collections, peers } = self;
         let (time_ns, cpu) = (now_ns(), clock::read_ns(ClockId::ThreadCPUTime));
         let threads = reader.threads()?;
         let Unmounted { groups: unmounted, more: virtual_more, .. } = reader.unmounted(MAX_VIRTUAL).unwrap_or_default();
-        let crowded = acceptors.of_all(reader.crowded(), &threads);
+        at_sockets.look(&threads);
+        let crowded = crowded_now(reader.crowded(), at_sockets, &threads);
+        let with_reader = |(socket, held_by): (Dropping, Vec<u32>)| {
+            let only = if let [tid] = held_by[..] { Some(tid) } else { None };
+            let tid = at_sockets.at(&socket.name, &threads).or(only);
+            (socket, tid)
+        };
+        let datagrams = reader.dropping().into_iter().map(with_reader).collect();
         let (collections, collections_ns) = collections.look(time_ns, reader);
         let peers = peers.since(reader.connections(&threads));
         let since = totals.since(time_ns, &threads);
@@ -196,6 +207,7 @@ impl Looker {
             opened,
             volume,
             crowded,
+            datagrams,
             collections,
             peers,
             out_of_memory,
@@ -253,6 +265,13 @@ impl Seen {
         let executors = executors(threads, &self.since, &mut stack);
         let queues = queues(threads, &mut stack);
         let crowded = self.crowded.iter().map(|crowded| crowded.told(threads, &mut stack)).collect();
+        let datagrams = self.datagrams.iter().map(|(socket, tid)| DatagramLook {
+            socket: socket.name.clone(),
+            dropped: socket.dropped,
+            unread_bytes: socket.unread_bytes,
+            reader: socket_threads::told(*tid, &socket.name, threads, &mut stack),
+        });
+        let datagrams = datagrams.collect();
         let mut circled = |tid: u32| {
             let thread = by_tid(tid)?;
             let waits = thread.waits.clone()?;
@@ -278,6 +297,7 @@ impl Seen {
             executors,
             queues,
             crowded,
+            datagrams,
             collections: self.collections.clone(),
             peers: self.peers.clone(),
             out_of_memory: self.out_of_memory,
@@ -362,6 +382,7 @@ mod tests {
             opened: None,
             volume: None,
             crowded: Vec::new(),
+            datagrams: Vec::new(),
             collections: Vec::new(),
             peers: Vec::new(),
             out_of_memory: None,

@@ -218,7 +218,20 @@ pub struct CrowdedLook {
     /// How many may wait.
     pub most: u64,
     /// The thread that accepts there, where it is known.
-    pub acceptor: Option<Acceptor>,
+    pub acceptor: Option<SocketThread>,
+}
+
+/// A UDP socket at which datagrams were thrown away, at the moment of a look.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DatagramLook {
+    /// `UDP 0.0.0.0:8125`.
+    pub socket: String,
+    /// Datagrams that were thrown away since it was made.
+    pub dropped: u64,
+    /// Bytes that wait to be read.
+    pub unread_bytes: u64,
+    /// The thread that reads there, where it is known.
+    pub reader: Option<SocketThread>,
 }
 
 /// A peer for whose answers threads wait, and what the network does meanwhile.
@@ -235,12 +248,12 @@ pub struct PeerLook {
     pub unanswered: bool,
 }
 
-/// A thread that accepts connections at a socket: it was seen to, or its name says so.
+/// A thread that takes what comes to a socket: that accepts connections, or reads datagrams. It was seen to, or its name says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Acceptor {
+pub struct SocketThread {
     /// Its name.
     pub name: String,
-    /// Whether it waits for a connection just now.
+    /// Whether it waits for something to come just now.
     pub idle: bool,
     /// What it does, where its stack could be read.
     pub stack: Option<StackId>,
@@ -319,6 +332,9 @@ pub struct ThreadLook {
     /// Sockets at which connections wait to be accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub crowded: Vec<CrowdedLook>,
+    /// UDP sockets at which datagrams were thrown away.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub datagrams: Vec<DatagramLook>,
     /// Peers for whose answers threads wait.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub peers: Vec<PeerLook>,
@@ -340,7 +356,8 @@ impl ThreadLook {
         let acceptors = self.crowded.iter().filter_map(|crowded| crowded.acceptor.as_ref()?.stack);
         let places = self.queues.iter().flat_map(|queue| &queue.places).map(|busy| busy.stack);
         let queues = self.queues.iter().filter_map(|queue| queue.busy).chain(places);
-        groups.chain(circles).chain(executors).chain(queues).chain(acceptors)
+        let readers = self.datagrams.iter().filter_map(|datagrams| datagrams.reader.as_ref()?.stack);
+        groups.chain(circles).chain(executors).chain(queues).chain(acceptors).chain(readers)
     }
 }
 

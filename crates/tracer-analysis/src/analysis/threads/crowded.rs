@@ -7,7 +7,7 @@ use super::{
     reason::doing,
 };
 use crate::{
-    item::look::{Acceptor, CrowdedLook, ThreadLook},
+    item::look::{CrowdedLook, SocketThread, ThreadLook},
     report::{Cell, Shape, Table, Unit},
     stack::Stacks,
 };
@@ -53,7 +53,7 @@ impl Seen {
         }
     }
 
-    fn accepts(&mut self, acceptor: &Acceptor, stacks: &Stacks) {
+    fn accepts(&mut self, acceptor: &SocketThread, stacks: &Stacks) {
         self.acceptor = Some(acceptor.name.clone());
         if let Some(stack) = acceptor.stack {
             self.place = Some(doing(stacks, stack, acceptor.waits.as_ref()));
@@ -131,7 +131,7 @@ mod tests {
         let stack = play.stack(&["com.shop.Server.serve:30", "com.shop.Server.answer:9", "java.lang.Thread.sleep"]);
         let mut crowded = Crowded::default();
         let mut look = |waiting: u64, idle: bool| {
-            let acceptor = Acceptor { name: "main".to_owned(), idle, stack: Some(stack), waits: None };
+            let acceptor = SocketThread { name: "main".to_owned(), idle, stack: Some(stack), waits: None };
             let at = CrowdedLook {
                 socket: "TCP 0.0.0.0:8080, listening".to_owned(),
                 waiting,

@@ -28,6 +28,7 @@ use super::super::{
 use super::{
     collections::Collections,
     crowded::Crowded,
+    datagrams::Datagrams,
     executors::Executors,
     initialisers::Initialisers,
     peers::Peers,
@@ -85,6 +86,7 @@ pub(super) struct Waiting {
     executors: Executors,
     queues: Queues,
     crowded: Crowded,
+    datagrams: Datagrams,
     collections: Collections,
     peers: Peers,
     unnotified: Unnotified,
@@ -107,6 +109,7 @@ impl Default for Waiting {
             executors: Executors::default(),
             queues: Queues::default(),
             crowded: Crowded::default(),
+            datagrams: Datagrams::default(),
             collections: Collections::default(),
             peers: Peers::default(),
             unnotified: Unnotified::default(),
@@ -147,6 +150,7 @@ impl Waiting {
         self.executors.look(look, stacks);
         self.queues.look(look, stacks);
         self.crowded.look(look, stacks);
+        self.datagrams.look(look, stacks);
         self.collections.look(look);
         self.peers.look(look);
         self.unnotified.look(look, stacks);
@@ -221,6 +225,7 @@ impl Waiting {
             self.executors.table(),
             self.queues.table(),
             self.crowded.table(),
+            self.datagrams.table(),
             self.collections.table(),
             self.peers.table(),
             self.starved.table(),

@@ -3,22 +3,20 @@
 //! The kernel's diagnosis of sockets lists those alone that listen. Its tables in `/proc` list all sockets, which takes it milliseconds.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
 };
 
 use super::{
     diagnosis::{Diagnosis, FAMILIES, Question, word},
-    open,
+    own::Own,
 };
 
 /// The state of a socket that listens (`TCP_LISTEN`).
 const LISTENING: u32 = 10;
 /// Length of each answer (`struct inet_diag_msg`).
 pub(super) const ANSWERED: usize = 72;
-/// Most sockets of which it is kept whether they are the target's.
-const MAX_KEPT: usize = 4096;
 
 /// What is said where the kernel does not answer.
 pub const UNKNOWN: &str = "how many connections wait to be accepted is not known";
@@ -45,9 +43,7 @@ struct Listener {
 #[derive(Debug)]
 pub struct Listening {
     pub(super) kernel: Diagnosis,
-    pid: u32,
-    /// Whether a socket is the target's, by inode.
-    own: HashMap<u32, bool>,
+    own: Own,
 }
 
 impl Listening {
@@ -56,7 +52,7 @@ impl Listening {
     /// # Errors
     /// The target has ended; its namespace may not be entered; the kernel has no such diagnosis.
     pub fn open(pid: u32) -> io::Result<Self> {
-        Ok(Self { kernel: Diagnosis::open(pid)?, pid, own: HashMap::new() })
+        Ok(Self { kernel: Diagnosis::open(pid)?, own: Own::new(pid) })
     }
 
     /// The same, where that can be had.
@@ -76,7 +72,7 @@ impl Listening {
         }
         let mut crowded = BTreeMap::<SocketAddr, Crowded>::new();
         for Listener { at, inode } in listeners {
-            if at.waiting == 0 || !self.has(inode) {
+            if at.waiting == 0 || !self.own.has(u64::from(inode)) {
                 continue;
             }
             let Crowded { address, waiting, most } = at;
@@ -85,19 +81,6 @@ impl Listening {
             known.most = known.most.saturating_add(most);
         }
         Ok(crowded.into_values().collect())
-    }
-
-    /// Whether a socket is one of the process.
-    fn has(&mut self, inode: u32) -> bool {
-        if let Some(known) = self.own.get(&inode) {
-            return *known;
-        }
-        if self.own.len() >= MAX_KEPT {
-            self.own.clear();
-        }
-        let has = open::sockets(self.pid).any(|own| own == u64::from(inode));
-        self.own.insert(inode, has);
-        has
     }
 }
 

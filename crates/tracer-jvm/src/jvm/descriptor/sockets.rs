@@ -56,8 +56,8 @@ struct Side {
 
 /// A socket of a table.
 #[derive(Debug)]
-struct Named {
-    name: String,
+pub(super) struct Named {
+    pub(super) name: String,
     /// Whether that stays so.
     stays: bool,
     /// Both ends, where the other one is on this machine.
@@ -139,7 +139,8 @@ impl Family {
     }
 }
 
-fn text(pid: u32, file: &str) -> String {
+/// A table of the process's network namespace; nothing where it cannot be read.
+pub(super) fn text(pid: u32, file: &str) -> String {
     File::open(format!("/proc/{pid}/net/{file}")).map(bounded).unwrap_or_default()
 }
 
@@ -151,18 +152,18 @@ fn bounded(table: impl Read) -> String {
 }
 
 /// A line of `/proc/PID/net/tcp`, or one of its like (<https://www.kernel.org/doc/html/v6.12/networking/proc_net_tcp.html>).
-struct Line<'a> {
+pub(super) struct Line<'a> {
     /// This side, and the other one.
-    ends: [SocketAddr; 2],
+    pub(super) ends: [SocketAddr; 2],
     state: &'a str,
     /// Bytes that were written here and are not acknowledged, and those that have come and are not read.
     unsent: u32,
-    unread: u32,
-    inode: u64,
+    pub(super) unread: u32,
+    pub(super) inode: u64,
 }
 
 impl<'a> Line<'a> {
-    fn parse(line: &'a str) -> Option<Self> {
+    pub(super) fn parse(line: &'a str) -> Option<Self> {
         let mut words = line.split_ascii_whitespace().skip(1);
         let ends = [address(words.next()?)?, address(words.next()?)?];
         let state = words.next()?;
@@ -179,7 +180,7 @@ impl<'a> Line<'a> {
 
     /// A socket at a port where others can connect was connected to. Of what comes from the same machine both sides are in the tables:
     /// bytes that wait on one side while nothing is left to be read on the other one are not on their way, where there is none.
-    fn named(&self, protocol: &str, listening: &HashMap<u16, u64>) -> Named {
+    pub(super) fn named(&self, protocol: &str, listening: &HashMap<u16, u64>) -> Named {
         let [local, remote] = self.ends;
         let is_listening = self.state == LISTENING;
         let name = match self.state {

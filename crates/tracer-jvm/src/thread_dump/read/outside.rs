@@ -8,6 +8,7 @@ use crate::{
     jvm::{
         descriptor::{
             connection::Connection,
+            datagrams::Dropping,
             listening::{self, Crowded, Listening},
         },
         java_threads::{Door, JavaThread},
@@ -46,6 +47,13 @@ fn ends(on: &str) -> Option<[SocketAddr; 2]> {
     Some([own.strip_suffix(')')?.parse().ok()?, peer])
 }
 
+/// The threads that have the socket of a port: where some have it themselves, these alone.
+fn held_by(known: &[(Door, u32)], port: u16, is_of_datagrams: bool) -> Vec<u32> {
+    let here = || known.iter().filter(|(door, _)| (door.port, door.is_of_datagrams) == (port, is_of_datagrams));
+    let has_own = here().any(|(door, _)| door.is_own);
+    here().filter(|(door, _)| door.is_own == has_own).map(|(_, tid)| *tid).collect()
+}
+
 impl ThreadReader {
     /// Leaves out peers and files, if that is asked.
     #[must_use]
@@ -72,15 +80,21 @@ impl ThreadReader {
         // They are seldom, so threads are asked for their sockets only then.
         let known = if crowded.is_empty() { Vec::new() } else { self.doors() };
         let told = |at: Crowded| {
-            let here = || known.iter().filter(|(door, _)| door.port == at.address.port());
-            let has_own = here().any(|(door, _)| door.is_own);
-            CrowdedSocket {
-                name: self.on(format!("TCP {}, listening", at.address)),
-                at,
-                held_by: here().filter(|(door, _)| door.is_own == has_own).map(|(_, tid)| *tid).collect(),
-            }
+            let name = self.on(format!("TCP {}, listening", at.address));
+            CrowdedSocket { name, at, held_by: held_by(&known, at.address.port(), false) }
         };
         crowded.into_iter().map(told).collect()
+    }
+
+    /// The UDP sockets at which datagrams were thrown away, each with the threads that have it as [`CrowdedSocket::held_by`] says.
+    pub fn dropping(&mut self) -> Vec<(Dropping, Vec<u32>)> {
+        let dropping = self.datagrams.dropping();
+        let known = if dropping.is_empty() { Vec::new() } else { self.doors() };
+        let told = |socket: Dropping| {
+            let held_by = held_by(&known, socket.address.port(), true);
+            (Dropping { name: self.on(socket.name), ..socket }, held_by)
+        };
+        dropping.into_iter().map(told).collect()
     }
 
     /// Connections for whose other side some of these threads wait, one for each peer.
@@ -110,7 +124,7 @@ impl ThreadReader {
         found
     }
 
-    /// Sockets that listen, each with the kernel's id of a thread that has it in a field.
+    /// Sockets at which something comes, each with the kernel's id of a thread that has it in a field.
     fn doors(&self) -> Vec<(Door, u32)> {
         let (Some(objects), Known { tids, listed, .. }) = (&self.objects, self.known()) else { return Vec::new() };
         let of = |thread: &JavaThread| {

@@ -1,22 +1,15 @@
 //! Sockets at which connections wait to be accepted, and what the threads do meanwhile that accept them.
 
-use std::collections::HashMap;
-
+use super::socket_threads::{SocketThreads, told};
 use crate::{
     event::StackId,
-    item::look::{Acceptor, CrowdedLook, Waits},
+    item::look::CrowdedLook,
     jvm::descriptor::listening::Crowded,
     thread_dump::{CrowdedSocket, Thread},
 };
 
-/// Most sockets whose acceptors are kept.
-const MAX_SOCKETS: usize = 256;
 /// What names of threads have in them that accept connections: Tomcat's, Jetty's, XNIO's and others'.
 const ACCEPTS: &str = "accept";
-
-/// The threads that looks have seen waiting for a connection, by the socket.
-#[derive(Debug, Default)]
-pub(super) struct Acceptors(HashMap<String, u32>);
 
 /// A socket at which connections wait, and the thread that accepts there.
 #[derive(Debug)]
@@ -26,29 +19,14 @@ pub(super) struct CrowdedNow {
     acceptor: Option<u32>,
 }
 
-impl Acceptors {
-    /// Sockets with their acceptors, as far as threads have shown until now who these are.
-    pub(super) fn of_all(&mut self, crowded: Vec<CrowdedSocket>, threads: &[Thread]) -> Vec<CrowdedNow> {
-        for (socket, tid) in threads.iter().filter_map(|thread| Some((listens(thread)?, thread.tid))) {
-            if self.0.len() < MAX_SOCKETS || self.0.contains_key(socket) {
-                self.0.insert(socket.to_owned(), tid);
-            }
-        }
-        let known = |CrowdedSocket { name: socket, at, held_by }| {
-            let seen = self.0.get(&socket).copied().filter(|tid| threads.iter().any(|thread| thread.tid == *tid));
-            let only = || if let [tid] = held_by[..] { Some(tid) } else { None };
-            CrowdedNow { acceptor: seen.or_else(only).or_else(|| by_name(at, threads)), socket, at }
-        };
-        crowded.into_iter().map(known).collect()
-    }
-}
-
-/// The socket at which a thread waits for connections.
-fn listens(thread: &Thread) -> Option<&str> {
-    match &thread.waits {
-        Some(Waits::SystemCall { on: Some(on), .. }) if on.ends_with(", listening") => Some(on),
-        _ => None,
-    }
+/// Sockets with the threads that accept there, as far as threads have shown until now who these are.
+pub(super) fn crowded_now(crowded: Vec<CrowdedSocket>, seen: &SocketThreads, threads: &[Thread]) -> Vec<CrowdedNow> {
+    let known = |CrowdedSocket { name: socket, at, held_by }| {
+        let only = || if let [tid] = held_by[..] { Some(tid) } else { None };
+        let acceptor = seen.at(&socket, threads).or_else(only).or_else(|| by_name(at, threads));
+        CrowdedNow { socket, at, acceptor }
+    };
+    crowded.into_iter().map(known).collect()
 }
 
 /// The one thread whose name says that it accepts connections, or the one of these that names the port.
@@ -70,13 +48,7 @@ fn has_number(name: &str, number: &str) -> bool {
 
 impl CrowdedNow {
     pub(super) fn told(&self, threads: &[Thread], stack: &mut dyn FnMut(&Thread) -> StackId) -> CrowdedLook {
-        let thread = threads.iter().find(|thread| Some(thread.tid) == self.acceptor);
-        let acceptor = thread.map(|thread| Acceptor {
-            name: thread.name.clone(),
-            idle: listens(thread) == Some(&self.socket),
-            stack: (!thread.frames.is_empty()).then(|| stack(thread)),
-            waits: thread.waits.clone(),
-        });
+        let acceptor = told(self.acceptor, &self.socket, threads, stack);
         let [waiting, most] = [self.at.waiting, self.at.most].map(u64::from);
         CrowdedLook { socket: self.socket.clone(), waiting, most, acceptor }
     }
@@ -85,6 +57,7 @@ impl CrowdedNow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::item::look::{SocketThread, Waits};
 
     fn thread(tid: u32, name: &str, on: Option<&str>) -> Thread {
         let waits =
@@ -98,17 +71,18 @@ mod tests {
         CrowdedSocket { name: format!("TCP {address}, listening"), at, held_by: Vec::new() }
     }
 
-    fn acceptor(acceptors: &mut Acceptors, threads: &[Thread]) -> Option<Acceptor> {
-        let now = acceptors.of_all(vec![crowded(8080)], threads);
+    fn acceptor(seen: &mut SocketThreads, threads: &[Thread]) -> Option<SocketThread> {
+        seen.look(threads);
+        let now = crowded_now(vec![crowded(8080)], seen, threads);
         now.first()?.told(threads, &mut |_| StackId(1)).acceptor
     }
 
     #[test]
     fn who_was_seen_to_accept_is_known_while_it_does_something_else() {
         let socket = crowded(8080).name;
-        let mut acceptors = Acceptors::default();
+        let mut acceptors = SocketThreads::default();
         let seen = |on| [thread(1, "http-acceptor", None), thread(2, "main", on)];
-        let named = |acceptor: Option<Acceptor>| acceptor.map(|acceptor| (acceptor.name, acceptor.idle));
+        let named = |acceptor: Option<SocketThread>| acceptor.map(|acceptor| (acceptor.name, acceptor.idle));
         let by_name = Some(("http-acceptor".to_owned(), false));
         assert_eq!(named(acceptor(&mut acceptors, &seen(None))), by_name, "nobody was seen yet");
         assert_eq!(named(acceptor(&mut acceptors, &seen(Some(&socket)))), Some(("main".to_owned(), true)));
@@ -122,7 +96,7 @@ mod tests {
         let threads = [thread(1, "http-acceptor", None), thread(2, "main", None), thread(3, "clerk", None)];
         let of = |held_by: &[u32]| {
             let socket = CrowdedSocket { held_by: held_by.to_vec(), ..crowded(8080) };
-            Acceptors::default().of_all(vec![socket], &threads).first().and_then(|now| now.acceptor)
+            crowded_now(vec![socket], &SocketThreads::default(), &threads).first().and_then(|now| now.acceptor)
         };
         assert_eq!([of(&[3]), of(&[2, 3]), of(&[])], [Some(3), Some(1), Some(1)]);
     }
@@ -131,7 +105,7 @@ mod tests {
     fn a_name_tells_the_acceptor_where_it_is_the_only_one_or_has_the_port() {
         let of = |names: &[&str]| {
             let threads: Vec<Thread> = (1..).zip(names).map(|(tid, name)| thread(tid, name, None)).collect();
-            acceptor(&mut Acceptors::default(), &threads).map(|acceptor| acceptor.name)
+            acceptor(&mut SocketThreads::default(), &threads).map(|acceptor| acceptor.name)
         };
         assert_eq!(
             of(&["http-nio-8080-Acceptor", "http-nio-8081-Acceptor"]).as_deref(),
