@@ -61,7 +61,7 @@ const PARTS: [(&str, &str); 22] = [
     ("100 attachments", "harmless::attaching_and_detaching_many_times_leaves_nothing_in_the_target"),
 ];
 /// How many attachments these are.
-const ATTACHMENTS: &str = "100";
+pub(crate) const ATTACHMENTS: &str = "100";
 
 /// What to run.
 #[derive(Args, Default)]

@@ -73,8 +73,14 @@ const CHECKS: [Check; 10] = [
 ];
 
 /// What is tried where `--only` names it.
-const ON_DEMAND: [Check; 1] =
-    [Check { name: "a CPU more", test: "memory::a_cpu_that_comes_later_has_its_ring_buffer", in_ring: false }];
+const ON_DEMAND: [Check; 2] = [
+    Check { name: "a CPU more", test: "memory::a_cpu_that_comes_later_has_its_ring_buffer", in_ring: false },
+    Check {
+        name: "attachments",
+        test: "harmless::attaching_and_detaching_many_times_leaves_nothing_in_the_target",
+        in_ring: false,
+    },
+];
 
 /// What to run.
 #[derive(Args, Default)]

@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context as _, Result, ensure};
 
 use super::{Check, JDK};
-use crate::{process, workspace};
+use crate::{builds::ATTACHMENTS, process, workspace};
 
 /// Makes it, and says where it is.
 pub(super) fn make(live: &Path, checks: &[&Check]) -> Result<PathBuf> {
@@ -102,7 +102,7 @@ poweroff -f
 ";
 
 /// Seconds after which a test is taken for one that hangs.
-const LIMIT_S: u32 = 400;
+const LIMIT_S: u32 = 1500;
 
 /// Runs `doctor`, and the tests where it says that jtrace works. Else `attach` must refuse with the same sentence.
 fn script(checks: &[&Check]) -> String {
@@ -111,6 +111,7 @@ fn script(checks: &[&Check]) -> String {
 export JTRACE_BIN=/bin/jtrace JTRACE_JDKS=/jdks JTRACE_WORKLOADS=/workloads RUST_BACKTRACE=0
 # A trap costs 3 us and more here, and the tests compare exact counts.
 export JTRACE_TEST_MAX_OVERHEAD=100000%
+export JTRACE_ATTACHMENTS={ATTACHMENTS}
 # Nobody else needs the CPUs of this machine.
 export JTRACE_TEST_OWN_MACHINE=1
 jtrace doctor > /tmp/doctor 2>&1
