@@ -77,9 +77,10 @@ pub(super) fn read_inside(json: &[u8]) -> Result<Observed, String> {
     let section = sections.iter().find(|section| ["markers", "typestate"].contains(&section.id.as_str()));
     let section = section.ok_or("makes a report without markers or typestate")?;
     let number = |key: &str| section.summary.get(key).and_then(serde_json::Value::as_u64);
-    // Calls that are chosen for it, and objects, are told by sections of their own.
+    // Calls that are chosen for it, objects and exceptions are told by sections of their own.
     let told = |of: &str, key: &str| sections.iter().find(|section| section.id == of)?.summary.get(key)?.as_u64();
-    let own = told("calls", "calls").or_else(|| told("alloc", "objects"));
+    let own = [("calls", "calls"), ("alloc", "objects"), ("exceptions", "thrown")];
+    let own = own.iter().find_map(|(of, key)| told(of, key));
     let events = own.or_else(|| number("events")).ok_or("makes a report that counts no events")?;
     let skipped = number("skipped_methods").filter(|skipped| *skipped > 0);
     let skipped = skipped.map(|skipped| format!("{skipped} methods could not be woven"));
@@ -133,8 +134,10 @@ mod tests {
         let why = Some("2 methods could not be woven".to_owned());
         let lost = Some(40);
         assert_eq!(read_inside(lossy.as_bytes()), Ok(Observed { lost, partial: why, ..expected.clone() }));
-        let calls = r#"{"completeness":{"delivered":5,"lost":0},"sections":[{"id":"calls","summary":{"calls":42}},{"id":"markers","summary":{"events":0}}]}"#;
+        let calls = r#"{"completeness":{"delivered":5,"lost":0},"sections":[{"id":"calls","summary":{"calls":42}},{"id":"markers","summary":{}}]}"#;
         assert_eq!(read_inside(calls.as_bytes()).map(|observed| observed.events), Ok(Some(42)));
+        let exceptions = calls.replace("calls", "exceptions").replace(r#""exceptions":42"#, r#""thrown":7"#);
+        assert_eq!(read_inside(exceptions.as_bytes()).map(|observed| observed.events), Ok(Some(7)));
         let symbols = report("typestate", r#""events":9"#, 0);
         assert_eq!(read_inside(symbols.as_bytes()), Ok(Observed { events: Some(9), ..expected }));
         assert!(read_inside(report("gc", "", 0).as_bytes()).is_err());
