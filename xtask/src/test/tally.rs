@@ -14,6 +14,14 @@ pub(super) struct Part {
     pub(super) remarks: Vec<String>,
 }
 
+impl Part {
+    /// Other kernels could not be had.
+    pub(super) fn not_fetched() -> Self {
+        let remark = "== kernels: NOT BOOTED, as they could not be fetched; its reason is above".to_owned();
+        Self { remarks: vec![remark], ..Self::default() }
+    }
+}
+
 impl From<Count> for Part {
     fn from(count: Count) -> Self {
         Self { count, remarks: Vec::new() }
