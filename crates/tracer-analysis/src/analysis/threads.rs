@@ -337,7 +337,9 @@ impl Analysis for Threads {
         notes.extend(self.entries.notes());
         notes.extend(self.starters.notes(self.started));
         let (step_ns, [started, stopped]) = self.steps.series(context.span);
-        let mut shapes = self.waiting.tables(context.span);
+        let of_pools = self.names.grouped(|name| Some(last_number(&context.names.text(*name)))).rows;
+        let mut shapes =
+            self.waiting.tables(context.span, |names| of_pools.get(names).is_some_and(|of| of.started > 0));
         shapes.extend(self.pressure.tables());
         shapes.push(self.patterns_table(context));
         shapes.extend(self.starters.table(context));

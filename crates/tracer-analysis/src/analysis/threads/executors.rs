@@ -31,7 +31,6 @@ const ROWS: usize = 100;
 struct Seen {
     looks: u64,
     threads: u64,
-    threads_first: u64,
     /// The most threads that one of them may have, by the last that said so.
     may_have: Option<u64>,
     /// The most of them that there were at a look.
@@ -70,7 +69,6 @@ impl Seen {
     fn add(&mut self, look: &ExecutorLook, stacks: &Stacks, bytes: &mut usize) {
         if self.looks == 0 {
             self.first = look.queued;
-            self.threads_first = look.threads;
         }
         self.may_have = look.may_have;
         self.looks += 1;
@@ -116,11 +114,6 @@ impl Seen {
         self.rounds += 1;
     }
 
-    /// Whether tasks waited or got done, or threads came.
-    fn is_told(&self) -> bool {
-        self.most > 0 || self.done > 0 || self.threads > self.threads_first
-    }
-
     /// Tasks that got done in a second.
     fn per_s(&self) -> Option<f64> {
         (self.done > 0).then(|| self.done as f64 * 1e9 / self.done_ns as f64)
@@ -163,8 +156,10 @@ impl Executors {
         }
     }
 
-    pub(super) fn table(&self) -> Shape {
-        let mut waited: Vec<_> = self.by_names.iter().filter(|(_, seen)| seen.is_told()).collect();
+    /// Those in which tasks waited or got done, or whose threads have started.
+    pub(super) fn table(&self, has_started: impl Fn(&str) -> bool) -> Shape {
+        let is_told = |(names, seen): &(&String, &Seen)| seen.most > 0 || seen.done > 0 || has_started(names);
+        let mut waited: Vec<_> = self.by_names.iter().filter(is_told).collect();
         waited.sort_by(|a, b| b.1.queued.cmp(&a.1.queued).then(a.0.cmp(b.0)));
         let row = |(names, seen): (&String, &Seen)| {
             let average = |sum: u64| (sum as f64 / seen.looks.max(1) as f64).into();
@@ -244,7 +239,7 @@ mod tests {
     }
 
     fn row(executors: &Executors) -> Vec<Cell> {
-        let Shape::Table(table) = executors.table() else { panic!("a table") };
+        let Shape::Table(table) = executors.table(|_| false) else { panic!("a table") };
         table.rows.into_iter().next().unwrap_or_default()
     }
 
@@ -264,6 +259,19 @@ mod tests {
         assert_eq!(row[10..12], ["a.Mail.send:9".into(), Cell::Missing]);
         assert_eq!(row[12..15], [Cell::Missing, Cell::Missing, Cell::Missing], "it counts none");
         assert_eq!(row[16..19], [2.0.into(), 9_u64.into(), 1_u64.into()]);
+    }
+
+    #[test]
+    fn a_pool_that_is_idle_is_told_where_its_threads_have_started() {
+        let mut play = Play::default();
+        let stack = play.stack(&["java.util.concurrent.ThreadPoolExecutor$Worker.run:630"]);
+        let mut executors = Executors::default();
+        executors.look(&look(2, 0, stack, None), &play.stacks);
+        let rows = |has_started: bool| match executors.table(|names| has_started && names == "mail-*") {
+            Shape::Table(table) => table.rows.len(),
+            _ => 0,
+        };
+        assert_eq!((rows(false), rows(true)), (0, 1));
     }
 
     #[test]

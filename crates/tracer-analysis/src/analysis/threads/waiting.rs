@@ -215,14 +215,15 @@ impl Waiting {
         threads as f64 / self.looks.max(1) as f64
     }
 
-    pub(super) fn tables(&self, span: &Span) -> Vec<Shape> {
+    /// `has_started` says of names whether threads with such have started.
+    pub(super) fn tables(&self, span: &Span, has_started: impl Fn(&str) -> bool) -> Vec<Shape> {
         if self.looks == 0 {
             return Vec::new();
         }
         vec![
             self.reasons_table(span),
             self.requests.table(self.looks, &self.texts),
-            self.executors.table(),
+            self.executors.table(has_started),
             self.queues.table(),
             self.crowded.table(),
             self.datagrams.table(),

@@ -25,7 +25,9 @@ fn reasons<const N: usize>(looks: [(u64, LookGroup); N], stacks: &Stacks) -> Tab
     for (span_ns, group) in looks {
         waiting.look(&ThreadLook { span_ns, groups: vec![group], ..ThreadLook::default() }, stacks);
     }
-    let Some(Shape::Table(table)) = waiting.tables(&Span::default()).into_iter().next() else { panic!("a table") };
+    let Some(Shape::Table(table)) = waiting.tables(&Span::default(), |_| false).into_iter().next() else {
+        panic!("a table")
+    };
     table
 }
 
