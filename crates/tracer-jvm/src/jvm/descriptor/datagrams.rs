@@ -43,7 +43,9 @@ impl Datagrams {
     pub fn dropping(&mut self) -> Vec<Dropping> {
         let mut found = Vec::new();
         for table in ["udp", "udp6"] {
-            found.extend(dropping(&text(self.pid, table), |inode| self.own.has(inode)));
+            let table = text(self.pid, table);
+            self.own.learn(lines(&table).map(|(line, _)| line.inode));
+            found.extend(dropping(&table, |inode| self.own.has(inode)));
         }
         found.truncate(MAX_SOCKETS);
         found
@@ -52,19 +54,20 @@ impl Datagrams {
 
 /// Those of a table that are somebody's own.
 fn dropping(table: &str, mut is_own: impl FnMut(u64) -> bool) -> Vec<Dropping> {
-    let mut found = Vec::new();
-    for line in table.lines().skip(1) {
-        let Some((parsed, dropped)) = Line::parse(line).zip(dropped(line)) else { continue };
-        if dropped > 0 && is_own(parsed.inode) {
-            found.push(Dropping {
-                name: parsed.named("UDP", &HashMap::new()).name,
-                address: parsed.ends[0],
-                dropped,
-                unread_bytes: u64::from(parsed.unread),
-            });
-        }
-    }
-    found
+    let own = lines(table).filter(|(line, _)| is_own(line.inode));
+    let told = |(line, dropped): (Line<'_>, u64)| Dropping {
+        name: line.named("UDP", &HashMap::new()).name,
+        address: line.ends[0],
+        dropped,
+        unread_bytes: u64::from(line.unread),
+    };
+    own.map(told).collect()
+}
+
+/// Lines of sockets that have thrown something away, with how much.
+fn lines(table: &str) -> impl Iterator<Item = (Line<'_>, u64)> {
+    let all = table.lines().skip(1).filter_map(|line| Line::parse(line).zip(dropped(line)));
+    all.filter(|(_, dropped)| *dropped > 0)
 }
 
 /// The last column.

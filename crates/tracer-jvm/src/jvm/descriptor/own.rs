@@ -1,6 +1,6 @@
 //! Which sockets are the process's own, by inode.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::open;
 
@@ -22,14 +22,21 @@ impl Own {
 
     /// Whether a socket is one of the process.
     pub(super) fn has(&mut self, inode: u64) -> bool {
-        if let Some(known) = self.known.get(&inode) {
-            return *known;
+        self.learn([inode]);
+        self.known.get(&inode).copied().unwrap_or(false)
+    }
+
+    /// Looks for sockets that are not known among those of the process, once for all of them: there may be many that are others'.
+    pub(super) fn learn(&mut self, inodes: impl IntoIterator<Item = u64>) {
+        let unknown = inodes.into_iter().filter(|inode| !self.known.contains_key(inode));
+        let unknown: HashSet<u64> = unknown.take(MAX_KEPT).collect();
+        if unknown.is_empty() {
+            return;
         }
-        if self.known.len() >= MAX_KEPT {
+        if self.known.len() + unknown.len() > MAX_KEPT {
             self.known.clear();
         }
-        let has = open::sockets(self.pid).any(|own| own == inode);
-        self.known.insert(inode, has);
-        has
+        let own: HashSet<u64> = open::sockets(self.pid).filter(|own| unknown.contains(own)).collect();
+        self.known.extend(unknown.into_iter().map(|inode| (inode, own.contains(&inode))));
     }
 }
