@@ -16,6 +16,7 @@ mod queues;
 mod reason;
 mod starter;
 mod starved;
+mod taker;
 mod unnotified;
 mod waiting;
 
@@ -158,8 +159,7 @@ impl Threads {
 
     /// One pool's threads stand under that pool's own pattern (`pool-3-thread-*`) where they are most of what differs in
     /// numbers only; else all pools stand together (`pool-*-thread-*`), as where every request makes a pool of its own.
-    fn patterns_table(&self, context: Context<'_>) -> Shape {
-        let pools = self.names.grouped(|name| Some(last_number(&context.names.text(*name)))).rows;
+    fn patterns_table(&self, context: Context<'_>, pools: &BTreeMap<String, Count>) -> Shape {
         let all = self.names.grouped(|name| Some(pattern(&context.names.text(*name)))).rows;
         let threads = |groups: &BTreeMap<String, Count>, of: &str| {
             groups.get(of).map_or(0, |count| count.started.max(count.stopped))
@@ -167,7 +167,7 @@ impl Threads {
         let label = |name: &NameId| {
             let name = context.names.text(*name);
             let (pool, any) = (last_number(&name), pattern(&name));
-            Some(if threads(&pools, &pool).saturating_mul(2) >= threads(&all, &any) { pool } else { any })
+            Some(if threads(pools, &pool).saturating_mul(2) >= threads(&all, &any) { pool } else { any })
         };
         self.names.grouped(label).table(
             "patterns",
@@ -337,11 +337,10 @@ impl Analysis for Threads {
         notes.extend(self.entries.notes());
         notes.extend(self.starters.notes(self.started));
         let (step_ns, [started, stopped]) = self.steps.series(context.span);
-        let of_pools = self.names.grouped(|name| Some(last_number(&context.names.text(*name)))).rows;
-        let mut shapes =
-            self.waiting.tables(context.span, |names| of_pools.get(names).is_some_and(|of| of.started > 0));
+        let pools = self.names.grouped(|name| Some(last_number(&context.names.text(*name)))).rows;
+        let mut shapes = self.waiting.tables(context.span, |names| pools.get(names).is_some_and(|of| of.started > 0));
         shapes.extend(self.pressure.tables());
-        shapes.push(self.patterns_table(context));
+        shapes.push(self.patterns_table(context, &pools));
         shapes.extend(self.starters.table(context));
         shapes.extend([
             Shape::Timeline(Timeline {

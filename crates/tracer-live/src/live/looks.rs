@@ -181,8 +181,7 @@ impl Looker {
         at_sockets.look(&threads);
         let crowded = crowded_now(reader.crowded(), at_sockets, &threads);
         let with_reader = |(socket, held_by): (Dropping, Vec<u32>)| {
-            let only = if let [tid] = held_by[..] { Some(tid) } else { None };
-            let tid = at_sockets.at(&socket.name, &threads).or(only);
+            let tid = at_sockets.at(&socket.name, &held_by, &threads);
             (socket, tid)
         };
         let datagrams = reader.dropping().into_iter().map(with_reader).collect();

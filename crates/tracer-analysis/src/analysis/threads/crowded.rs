@@ -2,12 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    super::{site, table::column},
-    reason::doing,
-};
+use super::{super::table::column, taker::Taker};
 use crate::{
-    item::look::{CrowdedLook, SocketThread, ThreadLook},
+    item::look::{CrowdedLook, ThreadLook},
     report::{Cell, Shape, Table, Unit},
     stack::Stacks,
 };
@@ -29,10 +26,7 @@ struct Seen {
     least: u64,
     /// Looks of these in which no more could wait.
     full: u64,
-    acceptor: Option<String>,
-    /// What that did and waited for, when it was seen last.
-    place: Option<(String, Option<String>)>,
-    callers: Option<String>,
+    acceptor: Taker,
 }
 
 impl Seen {
@@ -48,17 +42,7 @@ impl Seen {
         self.least = if self.in_a_row == 0 { look.waiting } else { self.least.min(look.waiting) };
         self.in_a_row += 1;
         self.full += u64::from(look.waiting > look.most);
-        if let Some(acceptor) = &look.acceptor {
-            self.accepts(acceptor, stacks);
-        }
-    }
-
-    fn accepts(&mut self, acceptor: &SocketThread, stacks: &Stacks) {
-        self.acceptor = Some(acceptor.name.clone());
-        if let Some(stack) = acceptor.stack {
-            self.place = Some(doing(stacks, stack, acceptor.waits.as_ref()));
-            self.callers = site::callers(stacks, stack);
-        }
+        self.acceptor.look(look.acceptor.as_ref(), stacks);
     }
 
     /// A look has seen that somebody accepts, or that nothing waits.
@@ -89,13 +73,11 @@ impl Crowded {
         let mut sockets: Vec<_> = self.0.iter().collect();
         sockets.sort_by(|a, b| b.1.waiting.cmp(&a.1.waiting).then(a.0.cmp(b.0)));
         let row = |(socket, seen): (&String, &Seen)| {
-            let (place, what) = seen.place.clone().unzip();
             let average = seen.waiting as f64 / seen.looks.max(1) as f64;
             let numbers = [seen.most, seen.last, seen.limit, seen.looks, seen.in_a_row, seen.least, seen.full];
-            let texts = [seen.acceptor.clone(), place, what.flatten(), seen.callers.clone()];
             let mut cells: Vec<Cell> = vec![socket.clone().into(), average.into()];
             cells.extend(numbers.map(Cell::from));
-            cells.extend(texts.map(|text| text.map_or(Cell::Missing, Into::into)));
+            cells.extend(seen.acceptor.cells());
             cells
         };
         Shape::Table(Table {
@@ -124,6 +106,7 @@ impl Crowded {
 #[cfg(test)]
 mod tests {
     use super::{super::super::testing::Play, *};
+    use crate::item::look::SocketThread;
 
     #[test]
     fn looks_in_a_row_end_where_somebody_accepts_or_nothing_waits() {

@@ -2,12 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    super::{site, table::column},
-    reason::doing,
-};
+use super::{super::table::column, taker::Taker};
 use crate::{
-    item::look::{DatagramLook, SocketThread, ThreadLook},
+    item::look::{DatagramLook, ThreadLook},
     report::{Cell, Shape, Table, Unit},
     stack::Stacks,
 };
@@ -24,10 +21,7 @@ struct Seen {
     /// Looks in which there were more than in the one before.
     looks: u64,
     unread_bytes: u64,
-    reader: Option<String>,
-    /// What that did and waited for, when it was last seen to do something else than to read.
-    place: Option<(String, Option<String>)>,
-    callers: Option<String>,
+    reader: Taker,
 }
 
 impl Seen {
@@ -35,17 +29,7 @@ impl Seen {
         self.looks += u64::from(look.dropped > self.last);
         self.last = look.dropped;
         self.unread_bytes = self.unread_bytes.max(look.unread_bytes);
-        if let Some(reader) = &look.reader {
-            self.reads(reader, stacks);
-        }
-    }
-
-    fn reads(&mut self, reader: &SocketThread, stacks: &Stacks) {
-        self.reader = Some(reader.name.clone());
-        if let Some(stack) = reader.stack.filter(|_| !reader.idle) {
-            self.place = Some(doing(stacks, stack, reader.waits.as_ref()));
-            self.callers = site::callers(stacks, stack);
-        }
+        self.reader.look(look.reader.as_ref(), stacks);
     }
 }
 
@@ -78,12 +62,10 @@ impl Datagrams {
         let dropped = |seen: &Seen| seen.last.saturating_sub(seen.before);
         sockets.sort_by(|a, b| dropped(b.1).cmp(&dropped(a.1)).then(a.0.cmp(b.0)));
         let row = |(socket, seen): (&String, &Seen)| {
-            let (place, what) = seen.place.clone().unzip();
             let per_s = (self.span_ns > 0).then(|| dropped(seen) as f64 * 1e9 / self.span_ns as f64);
             let mut cells: Vec<Cell> = vec![socket.clone().into(), dropped(seen).into(), per_s.into()];
             cells.extend([seen.before, seen.looks, seen.unread_bytes].map(Cell::from));
-            let texts = [seen.reader.clone(), place, what.flatten(), seen.callers.clone()];
-            cells.extend(texts.map(|text| text.map_or(Cell::Missing, Into::into)));
+            cells.extend(seen.reader.cells());
             cells
         };
         Shape::Table(Table {
@@ -109,6 +91,7 @@ impl Datagrams {
 #[cfg(test)]
 mod tests {
     use super::{super::super::testing::Play, *};
+    use crate::item::look::SocketThread;
 
     #[test]
     fn what_was_thrown_away_before_does_not_count_and_the_reader_has_its_place() {

@@ -22,8 +22,7 @@ pub(super) struct CrowdedNow {
 /// Sockets with the threads that accept there, as far as threads have shown until now who these are.
 pub(super) fn crowded_now(crowded: Vec<CrowdedSocket>, seen: &SocketThreads, threads: &[Thread]) -> Vec<CrowdedNow> {
     let known = |CrowdedSocket { name: socket, at, held_by }| {
-        let only = || if let [tid] = held_by[..] { Some(tid) } else { None };
-        let acceptor = seen.at(&socket, threads).or_else(only).or_else(|| by_name(at, threads));
+        let acceptor = seen.at(&socket, &held_by, threads).or_else(|| by_name(at, threads));
         CrowdedNow { socket, at, acceptor }
     };
     crowded.into_iter().map(known).collect()

@@ -25,9 +25,10 @@ impl SocketThreads {
         }
     }
 
-    /// The one that was seen waiting at a socket, as long as it lives.
-    pub(super) fn at(&self, socket: &str, threads: &[Thread]) -> Option<u32> {
-        self.0.get(socket).copied().filter(|tid| threads.iter().any(|thread| thread.tid == *tid))
+    /// The one that was seen waiting at a socket, as long as it lives; else the only one that has it.
+    pub(super) fn at(&self, socket: &str, held_by: &[u32], threads: &[Thread]) -> Option<u32> {
+        let seen = self.0.get(socket).copied().filter(|tid| threads.iter().any(|thread| thread.tid == *tid));
+        seen.or(if let [tid] = held_by { Some(*tid) } else { None })
     }
 }
 
