@@ -1,7 +1,7 @@
 //! The library that jtrace loads into a JVM: weaves calls into code that was named, and hands over what they tell.
 //!
 //! `Agent_OnAttach` starts a session (`startup` does where the JVM starts with the library): a thread of its own (`session`) talks to
-//! jtrace over a pair of sockets, of which jtrace takes one end out of this process; any thread may tell something there (`telling`).
+//! jtrace over a pair of sockets, of which jtrace takes one end out of this process; `earlier` finds the copy that was here before; any thread may tell something there (`telling`).
 //! `weaving` says which classes are woven with what, `exchange` exchanges them, `compiled` decides
 //! what becomes of compiled code then, `recorder` defines the Java classes that woven code calls,
 //! `memory` is what they share with this library, `site` is where eBPF programs look. `heap` walks through the heap, in a copy of the JVM. When the connection ends, however that
@@ -14,6 +14,7 @@
 #[cfg(not(test))]
 mod any_libc;
 mod compiled;
+mod earlier;
 mod exchange;
 mod heap;
 mod jvm;

@@ -28,6 +28,7 @@ use tracer_weave::control::{self, Order, Told, VERSION};
 use crate::{
     JTRACE_ACTIVE, JTRACE_PEER,
     compiled::Held,
+    earlier,
     exchange::TakingOut,
     heap::Heap,
     jvm::{Failure, Jni, Jvmti, Vm},
@@ -75,8 +76,12 @@ fn switched() -> Told {
     Told::Switched { time_ns: seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0) }
 }
 
-/// Begins a session. Where another copy of this library has defined the recorder already, that one does.
+/// Begins a session. Where another copy of this library was here before, that one does: it has defined the recorder, or will.
 pub(crate) fn begin(vm: Vm, is_start: bool) -> Result<(), Failure> {
+    let refuses = || "the library that is there refuses".to_owned();
+    if let Some(again) = earlier::first() {
+        return if again(vm.raw()) == 0 { Ok(()) } else { Err(refuses()) };
+    }
     let jni = vm.jni()?;
     if lock(&RECORDER).is_none()
         && let Some(marks) = jni.find(MARKS)
@@ -88,8 +93,8 @@ pub(crate) fn begin(vm: Vm, is_start: bool) -> Result<(), Failure> {
             return Err("the recorder belongs to nobody".to_owned());
         }
         // SAFETY: the library that has defined the class has written the address of this very function there.
-        let again: extern "system" fn(*mut JavaVM) -> jint = unsafe { std::mem::transmute(again) };
-        return if again(vm.raw()) == 0 { Ok(()) } else { Err("the library that is there refuses".to_owned()) };
+        let again: earlier::Again = unsafe { std::mem::transmute(again) };
+        return if again(vm.raw()) == 0 { Ok(()) } else { Err(refuses()) };
     }
     start(vm, is_start)
 }

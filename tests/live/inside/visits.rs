@@ -71,6 +71,29 @@ fn a_killed_jtrace_leaves_no_class_woven_and_another_one_can_come() -> Result<()
     Ok(())
 }
 
+/// The JVM takes native methods from the library that was loaded first, and a snapshot of the heap needs none. So the classes of the
+/// visit after it were bound to a library without memory, and the first mark ended the JVM.
+#[test]
+fn a_snapshot_of_the_heap_does_not_change_what_a_later_visit_counts() -> Result<()> {
+    for jdk in jdk::all()? {
+        let mut jvm = start(&jdk, "methods", "Fib", &[], &[])?;
+        let pid = jvm.pid().to_string();
+        let count = |jvm: &mut Jvm| {
+            let session = attach(jvm, "markers", &FIB)?;
+            jvm.work()?;
+            calls(&session.report()?)
+        };
+        jtrace::succeed(&["heap", &pid])?;
+        jtrace::succeed(&["heap", &pid])?;
+        let first = count(&mut jvm)?;
+        ensure!(first > 0, "nothing was counted on JDK {}", jdk.release);
+        jtrace::succeed(&["heap", &pid])?;
+        ensure!(count(&mut jvm)? == first, "another number after a snapshot on JDK {}", jdk.release);
+        jvm.finish()?;
+    }
+    Ok(())
+}
+
 /// A JVM that is stopped answers nothing: jtrace does not wait for it, and its library restores when it runs on.
 #[test]
 fn a_stopped_jvm_does_not_keep_jtrace() -> Result<()> {
