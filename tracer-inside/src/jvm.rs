@@ -14,8 +14,11 @@ use jvmti_bindings::sys::{
 /// Why something was not done.
 pub(crate) type Failure = String;
 
-const JNI_VERSION: jint = 0x0009_0000;
+/// What JDK 8 has of JNI, and with it each later one.
+const JNI_VERSION: jint = 0x0001_0008;
 const JVMTI_VERSION: jint = 0x3001_0000 | 0x0009_0000;
+/// What JDK 8 has.
+const JVMTI_VERSION_8: jint = 0x3001_0000 | 0x0000_0200;
 
 /// A JVM.
 #[derive(Clone, Copy)]
@@ -53,7 +56,7 @@ impl Vm {
 
     /// An environment of JVMTI of our own.
     pub(crate) fn jvmti(self) -> Result<Jvmti, Failure> {
-        self.get(JVMTI_VERSION).map(|env| Jvmti(env.cast()))
+        self.get(JVMTI_VERSION).or_else(|_| self.get(JVMTI_VERSION_8)).map(|env| Jvmti(env.cast()))
     }
 
     /// Makes this thread one of Java that does not keep the JVM alive.
@@ -247,8 +250,8 @@ impl Jvmti {
 
     /// Sets the functions that are called.
     pub(crate) fn set_callbacks(self, callbacks: &jvmtiEventCallbacks) -> Result<(), Failure> {
-        let size = jvmti_bindings::sys::jvmti::event_callbacks_size_for_feature(11);
-        // SAFETY: as above; releases from 11 on know at least so many.
+        let size = jvmti_bindings::sys::jvmti::event_callbacks_size_for_feature(8);
+        // SAFETY: as above; releases from 8 on know at least so many, and no later event is asked for.
         unsafe { ask!(self, SetEventCallbacks, ptr::from_ref(callbacks), size) }
     }
 
@@ -295,8 +298,8 @@ impl Jvmti {
         }
     }
 
-    /// The JVM's release, as 17.
-    fn release(self) -> Result<u32, Failure> {
+    /// The JVM's release, as 17; 1 of JDK 8, which gives the version of JVMTI.
+    pub(crate) fn release(self) -> Result<u32, Failure> {
         let mut version: jint = 0;
         // SAFETY: as above.
         unsafe { ask!(self, GetVersionNumber, &raw mut version) }.map(|()| version.cast_unsigned() >> 16 & 0xfff)

@@ -19,11 +19,18 @@ use crate::{
 
 /// Name and bytes, in the order in which they must be defined; the build script writes it.
 const CLASSES: &[(&CStr, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/classes.rs"));
+/// The same for JDK 8.
+const CLASSES_8: &[(&CStr, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/classes8.rs"));
+/// The first release with the names that the others use.
+const RENAMED_SINCE: u32 = 9;
 
 /// How thoroughly the dead are looked for, as `JtraceObjects` has it.
 const NOW_AND_THEN: jint = 0;
 const ALL: jint = 1;
 const AT_END: jint = 2;
+
+/// Why the classes do not begin: their native methods are those of the agent that was there first.
+const OTHER_VERSION: &str = "another version of jtrace was in this JVM, and what it loaded stays until the JVM ends";
 
 /// The memory, which lives as long as the JVM.
 static MEMORY: OnceLock<Memory> = OnceLock::new();
@@ -63,12 +70,13 @@ impl Recorder {
             let memory = Memory::new(ArrayLayout::measure(jni, jvmti)?).ok_or("there is no memory")?;
             let _ = MEMORY.set(memory);
         }
+        let classes = if jvmti.release()? < RENAMED_SINCE { CLASSES_8 } else { CLASSES };
         let defined: Vec<jclass> =
-            CLASSES.iter().map(|(name, bytes)| jni.define(name, bytes)).collect::<Result<_, _>>()?;
+            classes.iter().map(|(name, bytes)| jni.define(name, bytes)).collect::<Result<_, _>>().map_err(of_other)?;
         let [marks, .., objects] = defined[..] else { return Err("there are no classes to define".to_owned()) };
         let (marks, objects) = (jni.global(marks), jni.global(objects));
         // Initialises the class before any code that was woven asks for it.
-        jni.static_method(marks, c"prepare", c"()V")?;
+        jni.static_method(marks, c"prepare", c"()V").map_err(of_other)?;
         let library = jni.static_long_field(marks, c"library")?;
         let again = (session::again as *const c_void).expose_provenance();
         jni.set_static_long(marks, library, jlong::try_from(again).map_err(|error| error.to_string())?);
@@ -132,6 +140,10 @@ impl Recorder {
     pub(crate) fn thread_id(&self, jni: Jni, thread: jobject) -> i64 {
         jni.long(thread, self.tid)
     }
+}
+
+fn of_other(failure: Failure) -> Failure {
+    format!("{failure}: perhaps {OTHER_VERSION}")
 }
 
 #[unsafe(export_name = "Java_java_lang_JtraceMarks_at")]

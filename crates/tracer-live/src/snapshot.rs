@@ -172,7 +172,7 @@ fn walk(jvm: &Jvm, visit: &mut Visit, wanted: Wanted, headroom: &Headroom) -> Re
     let limit_ms = u64::try_from(wanted.limit.as_millis()).unwrap_or(u64::MAX);
     let limit_bytes = headroom.for_copy();
     let Wanted { in_jvm, by_tags, values, .. } = wanted;
-    let has_methods = (11..NUMBERED_METHODS).contains(&jvm.target.jdk_release);
+    let has_methods = (8..NUMBERED_METHODS).contains(&jvm.target.jdk_release);
     visit.give(&Order::Walk { in_jvm, by_tags, has_methods, values, limit_ms, limit_bytes })?;
     let until = Until::within(wanted.limit + GRACE, Patience::First);
     let mut reader = Reader::new(Bounds::of_memory(headroom.resident()));

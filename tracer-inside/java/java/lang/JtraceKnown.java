@@ -11,8 +11,8 @@ import jdk.internal.misc.Unsafe;
 final class JtraceKnown extends WeakReference<Object> {
     private static final Unsafe U = Unsafe.getUnsafe();
     /** Whether references can be asked without keeping their objects alive (since 16). */
-    private static final boolean CAN_ASK = Runtime.version().feature() >= 16;
-    private static final long REFERENT = U.objectFieldOffset(Reference.class, "referent");
+    private static final boolean CAN_ASK = JtraceJdk.canAsk();
+    private static final long REFERENT = JtraceJdk.offset(Reference.class, "referent");
     private static final boolean IS_NARROW = U.arrayIndexScale(Object[].class) == 4;
 
     /** Where an object was. */

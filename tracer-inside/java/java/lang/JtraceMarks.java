@@ -36,11 +36,11 @@ public final class JtraceMarks {
     /** Where the library begins that has defined this class; one that comes later asks there. */
     private static long library;
 
-    static final long TID = U.objectFieldOffset(Thread.class, "tid");
+    static final long TID = JtraceJdk.offset(Thread.class, "tid");
     /** How many frames the stack trace of an exception has that the JVM wrote; 0 where that is not known. */
     private static final long FRAMES = frames();
     private static final Class<?> VIRTUAL = virtual();
-    private static final long CARRIER = VIRTUAL == null ? 0 : U.objectFieldOffset(VIRTUAL, "carrierThread");
+    private static final long CARRIER = VIRTUAL == null ? 0 : JtraceJdk.offset(VIRTUAL, "carrierThread");
 
     /** The bits of a switch. */
     private static final int BITS = 63;
@@ -140,10 +140,15 @@ public final class JtraceMarks {
 
     private static long frames() {
         try {
-            return U.objectFieldOffset(Throwable.class, "depth");
+            return JtraceJdk.offset(Throwable.class, "depth");
         } catch (Throwable none) {
             return 0;
         }
+    }
+
+    static {
+        // A copy of the library has answered that has no memory: woven code would read where there is none.
+        if (SWITCHES == 0) throw new IllegalStateException();
     }
 
     /** Makes sure that the class is initialised. */

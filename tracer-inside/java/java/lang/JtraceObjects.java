@@ -1,6 +1,5 @@
 package java.lang;
 
-import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
@@ -28,7 +27,7 @@ final class JtraceObjects {
     /** In the place of a symbol: whether an object may die in a state. */
     private static final int MAY_END = 63 << 6;
 
-    private static final long WORD = U.objectFieldOffset(JtraceKnown.class, "word");
+    private static final long WORD = JtraceJdk.offset(JtraceKnown.class, "word");
     /** Bits of a state, the lowest of a word, and of a symbol: the latest one lies above the state. 0 is none. */
     private static final int STATE_BITS = 6;
     private static final int STATE_MASK = (1 << STATE_BITS) - 1;
@@ -243,7 +242,7 @@ final class JtraceObjects {
             take(table, known, on, place, object, mark);
         } finally {
             // Else it could die before its last symbol counts: nobody need hold it any more.
-            Reference.reachabilityFence(object);
+            JtraceJdk.keep(object);
             JtraceMarks.unpin(pinned);
         }
     }

@@ -40,7 +40,7 @@ final class JtraceRates {
         }
     }
 
-    private static final long NOT_TRACKED = U.objectFieldOffset(Rate.class, "notTracked");
+    private static final long NOT_TRACKED = JtraceJdk.offset(Rate.class, "notTracked");
     /** Where the identity hash lies in the first word of an object; negative where that is not known. */
     private static final int HASH_SHIFT = hashShift();
 

@@ -7,7 +7,7 @@ use tracer_weave::control::Told;
 use crate::jvm::attach_protocol;
 
 /// The first release that the library's classes run on.
-pub(super) const SINCE: u32 = 11;
+pub(super) const SINCE: u32 = 8;
 /// Longest text of the library that is shown.
 pub(super) const MAX_TEXT_BYTES: usize = 1000;
 
