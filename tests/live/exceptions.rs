@@ -84,6 +84,7 @@ fn places_agree(watched: &Watched, release: u32) -> Result<()> {
     let by_reflection = vec![
         format!("<becomes {wrapped}>"),
         "jdk.internal.reflect.GeneratedMethodAccessor*".to_owned(),
+        "sun.reflect.GeneratedMethodAccessor*".to_owned(),
         "jdk.internal.reflect.DirectMethodHandleAccessor.invoke*".to_owned(),
     ];
     // What they are, how many, the frames that they leave where that is known, and where they are caught.

@@ -23,6 +23,7 @@ use self::headroom::Headroom;
 use crate::{
     ending::{Patience, Until},
     heap::{
+        constants,
         facts::Facts,
         graph::Graph,
         stream::{self, Bounds, Reader},
@@ -246,6 +247,9 @@ fn finish(jvm: &Jvm, mut visit: Visit, wanted: Wanted, walked: Walked) -> Result
     let (mut graph, odd) = reader.finish();
     if graph.is_empty() {
         return Err(Error::Walk { pid: jvm.target.pid, reason });
+    }
+    if (1..constants::NONE_SINCE).contains(&jvm.target.jdk_release) {
+        constants::leave_out(&mut graph);
     }
     let mut methods: Vec<u64> = graph.roots.iter().map(|root| root.method).filter(|method| *method != 0).collect();
     methods.sort_unstable();

@@ -2,6 +2,7 @@ import java.util.Scanner;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.RecursiveAction;
 
 /** Pools whose workers are busy, with a known number of tasks that wait: from outside, from a worker, and parts of a task that is split. */
@@ -42,7 +43,7 @@ public class ForkJoin {
 
     static ForkJoinPool pool(String name, int threads) {
         return new ForkJoinPool(threads, pool -> {
-            var worker = ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(pool);
+            ForkJoinWorkerThread worker = ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(pool);
             worker.setName(name + "-" + worker.getPoolIndex());
             return worker;
         }, null, true);

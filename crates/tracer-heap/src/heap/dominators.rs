@@ -32,7 +32,7 @@ pub struct Dominators {
 }
 
 /// Where each object leads to: its references, unless collectors may cut them, and its class.
-fn successor(graph: &Graph, node: Node, at: usize) -> Next {
+pub(super) fn successor(graph: &Graph, node: Node, at: usize) -> Next {
     let row = graph.row(node);
     let index = row.start + at;
     if index >= row.end {
@@ -45,10 +45,13 @@ fn successor(graph: &Graph, node: Node, at: usize) -> Next {
     graph.to.get(index).filter(|_| !is_weak).map_or(Next::Nowhere, |to| Next::To(*to))
 }
 
-enum Next {
+/// Where it leads to.
+pub(super) enum Next {
+    /// There.
     To(Node),
     /// Collectors may cut it.
     Nowhere,
+    /// There is no more.
     End,
 }
 

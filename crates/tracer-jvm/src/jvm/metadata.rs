@@ -20,7 +20,7 @@ pub(super) mod unsigned5;
 
 use std::fmt;
 
-use self::{exception_table::Row, layout::SourceFile, opcodes::Opcodes};
+use self::{exception_table::Row, layout::{PoolClass, SourceFile}, opcodes::Opcodes};
 pub use self::{
     fields::{Field, FieldsLayout},
     layout::{MetadataLayout, release},
@@ -304,10 +304,18 @@ impl<P: Peek> Reader<'_, P> {
     fn pool_class(&self, pool: &Pool, index: u16) -> Option<String> {
         let tag = self.pool_tag(pool, index).ok()?;
         self.layout.tables.as_ref().filter(|tables| tables.is_class(tag))?;
-        // The index of the name, above the one of the class that was looked up.
-        let entry = self.peek.u32(self.pool_entry(pool, index)).ok()?;
-        let name = u16::try_from(entry >> 16).ok()?;
-        let name = self.pool_text(pool, name, "ConstMethod::exception_table").ok()?;
+        let (entry, field) = (self.pool_entry(pool, index), "ConstMethod::exception_table");
+        let name = match self.layout.pool_class {
+            // Above the index of the class that was looked up.
+            PoolClass::Index => {
+                let name = u16::try_from(self.peek.u32(entry).ok()? >> 16).ok()?;
+                self.pool_text(pool, name, field).ok()?
+            }
+            PoolClass::Pointer => match self.peek.u64(entry).ok()? {
+                class if class.is_multiple_of(2) => return class_of(self.peek, self.layout, class).ok(),
+                name => self.symbol(name - 1, field).ok()?,
+            },
+        };
         Some(class_name::class(&name))
     }
 

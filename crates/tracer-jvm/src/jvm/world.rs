@@ -4,7 +4,7 @@
 
 use super::{
     metadata::{lines, unsigned5},
-    peek::copy::Copy,
+    peek::{Peek as _, copy::Copy},
     vmstructs::{VmStructs, written},
 };
 
@@ -172,11 +172,16 @@ impl World {
 
     /// A class that the pool names and the JVM has not looked up.
     fn pool_class(&mut self, class: &mut Class, name: &str) -> u16 {
-        let name = self.pool_text(class, name);
+        let text = self.pool_text(class, name);
         let index = class.used;
         class.used += 1;
-        let size = self.tables.type_size("ConstantPool").unwrap();
-        self.copy.write_u32(class.pool + size + index * 8, u32::from(name) << 16 | 7);
+        let entries = class.pool + self.tables.type_size("ConstantPool").unwrap();
+        let entry = if self.release == 8 {
+            self.copy.u64(entries + u64::from(text) * 8).unwrap() | 1
+        } else {
+            u64::from(text) << 16 | 7
+        };
+        self.copy.write_u64(entries + index * 8, entry);
         self.copy.write(class.tags + self.offset("Array<u1>", "_data") + index, &[TAG_UNRESOLVED_CLASS]);
         u16::try_from(index).unwrap()
     }
@@ -236,12 +241,12 @@ impl World {
 
     /// The `ConstMethod*` of a method.
     pub fn const_method(&self, method: u64) -> u64 {
-        super::peek::Peek::u64(&self.copy, method + self.offset("Method", "_constMethod")).unwrap()
+        self.copy.u64(method + self.offset("Method", "_constMethod")).unwrap()
     }
 
     /// The `CodeHeap*` of the only heap.
     pub fn code_heap(&self) -> u64 {
-        let read = |address| super::peek::Peek::u64(&self.copy, address).unwrap();
+        let read = |address| self.copy.u64(address).unwrap();
         if let Some(only) = self.tables.static_address("CodeCache", "_heap") {
             return read(only);
         }

@@ -45,12 +45,7 @@ fn jdk(jvm: &Jvm) -> Check {
     let target = &jvm.target;
     let found = format!("{} {}, {}", target.jvm_name, target.jvm_version, target.collector);
     match target.jdk_release {
-        11.. => Check::ok("JDK", found),
-        8 => Check::limited(
-            "JDK",
-            found,
-            "`--inside`, `--lane inside`, `markers`, `typestate` and `heap` need 11 or later",
-        ),
+        8 | 11.. => Check::ok("JDK", found),
         _ => Check::limited("JDK", found, "jtrace is tested with 8, 11, 17, 21 and 25"),
     }
 }

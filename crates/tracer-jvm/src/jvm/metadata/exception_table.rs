@@ -1,5 +1,5 @@
 //! The exception table of a method. It lies at the end of its `ConstMethod`, behind which one finds the way from the back: each table there
-//! has its length behind it (`ConstMethod::exception_table_length_addr`, read in 11, 17, 21 and 25).
+//! has its length behind it (`ConstMethod::exception_table_length_addr`, read in 8, 11, 17, 21 and 25).
 
 use super::super::{
     code_cache::{Error, fields::Fields},
@@ -40,8 +40,9 @@ impl Tables {
     /// From the JVM's tables; the error names what is missing.
     pub(super) fn from_tables(fields: Fields<'_>) -> Result<Self, Error> {
         let flag = |of_21: &'static str, before: &'static str| fields.constant(&[of_21, before]);
-        let tag = |name: &'static str| {
-            let value = fields.constant(&[name])?;
+        // Not in the tables of 8; the first number is the class file format's, and the others were the same then.
+        let tag = |name: &'static str, before: u32| {
+            let value = fields.constant(&[name]).unwrap_or(before);
             u8::try_from(value).map_err(|_| Error::Absurd { field: name.to_owned(), value: value.into() })
         };
         Ok(Self {
@@ -65,9 +66,9 @@ impl Tables {
                 flag("ConstMethodFlags::_misc_has_default_annotations", "ConstMethod::_has_default_annotations")?,
             ],
             class_tags: [
-                tag("JVM_CONSTANT_Class")?,
-                tag("JVM_CONSTANT_UnresolvedClass")?,
-                tag("JVM_CONSTANT_UnresolvedClassInError")?,
+                tag("JVM_CONSTANT_Class", 7)?,
+                tag("JVM_CONSTANT_UnresolvedClass", 100)?,
+                tag("JVM_CONSTANT_UnresolvedClassInError", 103)?,
             ],
         })
     }

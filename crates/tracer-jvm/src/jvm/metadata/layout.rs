@@ -17,6 +17,15 @@ const EXCLUDES_ZERO: u32 = 20;
 /// The first release whose constant pools have the index of its name for each class.
 const NAMES_CLASSES_BY_INDEX: u32 = 9;
 
+/// What an entry of a constant pool has of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PoolClass {
+    /// The index of its name, in the upper half of the lower word.
+    Index,
+    /// Up to 8, where the class lies; where it was not looked up, where its name lies, and 1 (`CPSlot`).
+    Pointer,
+}
+
 /// Where in a class or its pool the name of the source file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SourceFile {
@@ -53,8 +62,9 @@ pub struct MetadataLayout {
     pub(super) symbol_body: u64,
     /// Byte values that compressed numbers leave out.
     pub(in super::super) excluded: u8,
-    /// Where its exception table is; not there before 9, whose constant pools are others.
+    /// Where its exception table is.
     pub(super) tables: Option<Tables>,
+    pub(super) pool_class: PoolClass,
     /// What the JVM's own opcodes stand for. What handlers do is not known without.
     pub(super) opcodes: Option<Opcodes>,
 }
@@ -73,6 +83,12 @@ pub fn release(peek: &impl Peek, tables: &VmStructs) -> Result<u32, Error> {
     }
     let value = peek.u32(fields.address("Abstract_VM_Version", "_vm_major_version")?)?;
     if (9..1000).contains(&value) { Ok(value) } else { Err(absurd("Abstract_VM_Version::_vm_major_version", value)) }
+}
+
+/// Which update a JVM of 8 is: HotSpot counts them as its minor versions.
+fn update_of_8(peek: &impl Peek, fields: Fields<'_>) -> Option<u32> {
+    let address = fields.address("Abstract_VM_Version", "_vm_minor_version").ok()?;
+    peek.u32(address).ok()
 }
 
 fn absurd(field: &str, value: u32) -> Error {
@@ -115,8 +131,12 @@ impl MetadataLayout {
             symbol_length: Slot::new(one("Symbol", "_length")?, 2),
             symbol_body: fields.offset(&[("Symbol", "_body[0]"), ("Symbol", "_body")])?,
             excluded: u8::from(major >= EXCLUDES_ZERO),
-            tables: Tables::from_tables(fields).ok().filter(|_| major >= NAMES_CLASSES_BY_INDEX),
-            opcodes: Opcodes::of_release(major),
+            tables: Tables::from_tables(fields).ok(),
+            pool_class: if major >= NAMES_CLASSES_BY_INDEX { PoolClass::Index } else { PoolClass::Pointer },
+            opcodes: match major {
+                8 => update_of_8(peek, fields).and_then(Opcodes::of_update_of_8),
+                _ => Opcodes::of_release(major),
+            },
         })
     }
 

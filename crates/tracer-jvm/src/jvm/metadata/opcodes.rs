@@ -13,6 +13,8 @@ const NONE: u8 = FIRST;
 const FIRST_KNOWN: u32 = 11;
 /// The last release before two more came among them.
 const LAST_KNOWN: u32 = 27;
+/// The first update of 8 of which it was looked up, as it was of 8u504. Older ones may have others.
+const FIRST_UPDATE_KNOWN: u32 = 252;
 /// The JVM's table of what each opcode stands for, an `int` each. It is in no table of structures, and not exported.
 const TABLE: &str = "_ZN9Bytecodes10_java_codeE";
 
@@ -49,6 +51,11 @@ impl Opcodes {
     pub(super) fn of_release(release: u32) -> Option<Self> {
         let known = KNOWN.iter().flat_map(|&(count, opcode)| std::iter::repeat_n(opcode, count));
         (FIRST_KNOWN..=LAST_KNOWN).contains(&release).then(|| Self::new(known))
+    }
+
+    /// Of an update of 8, whose own opcodes are those of 11 but for the last ones, which it has not.
+    pub(super) fn of_update_of_8(update: u32) -> Option<Self> {
+        (update >= FIRST_UPDATE_KNOWN).then(|| Self::of_release(FIRST_KNOWN)).flatten()
     }
 
     /// From the JVM's own table, where the library's symbols lead to it.
@@ -111,6 +118,8 @@ mod tests {
         assert_eq!(Opcodes::in_table(&table(8, 9)), Opcodes::of_release(25));
         assert_eq!(Opcodes::of_release(28), None);
         assert_eq!(Opcodes::of_release(8), None);
+        assert_eq!(Opcodes::of_update_of_8(504), Opcodes::of_release(11));
+        assert_eq!(Opcodes::of_update_of_8(92), None);
     }
 
     #[test]
