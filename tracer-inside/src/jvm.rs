@@ -236,6 +236,7 @@ macro_rules! ask {
 mod arrays;
 mod code;
 mod heap;
+mod modifiable;
 mod roots;
 mod stacks;
 
@@ -317,21 +318,6 @@ impl Jvmti {
             self.give_back(descriptor.cast());
             Some(named)
         }
-    }
-
-    /// Whether a class can be exchanged.
-    pub(crate) fn is_modifiable(self, class: jclass) -> bool {
-        let mut is_modifiable = 0;
-        // SAFETY: as above.
-        unsafe { ask!(self, IsModifiableClass, class, &raw mut is_modifiable).is_ok() && is_modifiable != 0 }
-    }
-
-    /// Whether a class is linked, so that it has methods and may be exchanged.
-    pub(crate) fn is_prepared(self, class: jclass) -> bool {
-        const PREPARED: jint = 2;
-        let mut status = 0;
-        // SAFETY: as above.
-        unsafe { ask!(self, GetClassStatus, class, &raw mut status).is_ok() && status & PREPARED != 0 }
     }
 
     /// The identity hash of an object; 0 for none.

@@ -20,7 +20,11 @@ pub(super) mod unsigned5;
 
 use std::fmt;
 
-use self::{exception_table::Row, layout::{PoolClass, SourceFile}, opcodes::Opcodes};
+use self::{
+    exception_table::Row,
+    layout::{PoolClass, SourceFile},
+    opcodes::Opcodes,
+};
 pub use self::{
     fields::{Field, FieldsLayout},
     layout::{MetadataLayout, release},
