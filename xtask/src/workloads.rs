@@ -19,8 +19,23 @@ const RELEASE: &str = "11";
 /// The oldest release that jtrace knows, and the workloads that run on it, too. Classes for it are others: they have no nests, and
 /// join strings by calls.
 pub(crate) const OLDEST: &str = "8";
-const OF_OLDEST: [&str; 12] =
-    ["alloc", "classes", "clock", "dump", "exceptions", "gc", "idle", "jit", "jni", "locks", "methods", "threads"];
+const OF_OLDEST: [&str; 15] = [
+    "agents",
+    "alloc",
+    "classes",
+    "clock",
+    "demo",
+    "dump",
+    "exceptions",
+    "gc",
+    "idle",
+    "inside",
+    "jit",
+    "jni",
+    "locks",
+    "methods",
+    "threads",
+];
 /// Of these folders some files alone: the others use what is newer.
 const SOME_OF_OLDEST: [(&str, &[&str]); 2] =
     [("heap", &["Planted.java"]), ("typestate", &["HasNextOnce.java", "Protocol.java"])];
