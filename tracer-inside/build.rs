@@ -73,10 +73,10 @@ fn compile(sources: &Path, files: &[&str], out: &Path) -> Result<(), String> {
         .args(files.iter().map(|file| sources.join(file).with_extension("java")))
         .output()
         .map_err(|error| format!("cannot run {}: {error}; `cargo xtask setup` installs a JDK", javac.display()))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!("javac: {}", String::from_utf8_lossy(&output.stderr).replace('\n', " "))),
+    if output.status.success() {
+        return Ok(());
     }
+    Err(format!("javac: {}", String::from_utf8_lossy(&output.stderr).replace('\n', " ")))
 }
 
 fn add(list: &mut String, class: &str, file: &Path) {

@@ -71,12 +71,15 @@ impl Recorder {
             let _ = MEMORY.set(memory);
         }
         let classes = if jvmti.release()? < RENAMED_SINCE { CLASSES_8 } else { CLASSES };
-        let defined: Vec<jclass> =
-            classes.iter().map(|(name, bytes)| jni.define(name, bytes)).collect::<Result<_, _>>().map_err(of_other)?;
+        let defined: Vec<jclass> = classes
+            .iter()
+            .map(|(name, bytes)| jni.define(name, bytes))
+            .collect::<Result<_, _>>()
+            .map_err(|failure| of_other(&failure))?;
         let [marks, .., objects] = defined[..] else { return Err("there are no classes to define".to_owned()) };
         let (marks, objects) = (jni.global(marks), jni.global(objects));
         // Initialises the class before any code that was woven asks for it.
-        jni.static_method(marks, c"prepare", c"()V").map_err(of_other)?;
+        jni.static_method(marks, c"prepare", c"()V").map_err(|failure| of_other(&failure))?;
         let library = jni.static_long_field(marks, c"library")?;
         let again = (session::again as *const c_void).expose_provenance();
         jni.set_static_long(marks, library, jlong::try_from(again).map_err(|error| error.to_string())?);
@@ -142,7 +145,7 @@ impl Recorder {
     }
 }
 
-fn of_other(failure: Failure) -> Failure {
+fn of_other(failure: &Failure) -> Failure {
     format!("{failure}: perhaps {OTHER_VERSION}")
 }
 

@@ -94,6 +94,51 @@ fn a_snapshot_of_the_heap_does_not_change_what_a_later_visit_counts() -> Result<
     Ok(())
 }
 
+/// What each command leaves in the JVM must not be in the way of any other one.
+#[test]
+fn every_command_that_comes_inside_can_follow_every_other_one() -> Result<()> {
+    const COMMANDS: [&[&str]; 5] = [
+        &["heap"],
+        &["markers", "--marker", "fib=Fib::fib", "-d", "100ms"],
+        &["typestate", "-p", "hasnext", "-d", "100ms"],
+        &["exceptions", "-I", "Fib::*", "--lane", "inside", "-d", "100ms"],
+        &["calls", "-I", "Fib::*", "--lane", "inside", "-d", "100ms"],
+    ];
+    let jdk = jdk::any()?;
+    let mut jvm = start(&jdk, "methods", "Fib", &[], &[])?;
+    let pid = jvm.pid().to_string();
+    for command in each_after_each(COMMANDS.len()) {
+        let [name, options @ ..] = COMMANDS[command] else { continue };
+        jtrace::succeed(&[&[*name, &pid], options].concat())?;
+    }
+    let session = attach(&jvm, "markers", &FIB)?;
+    jvm.work()?;
+    let expected = tests::expected::Expected::parse(&jvm.stdout().text())?.one("calls", "Fib.fib")?;
+    let counted = calls(&session.report()?)?;
+    ensure!(counted == 2 * expected, "{counted} marks, and {expected} calls");
+    jvm.finish().map(drop)
+}
+
+/// Numbers below a bound, so that each stands once behind each, itself included.
+fn each_after_each(bound: usize) -> Vec<usize> {
+    let mut order = vec![0];
+    for first in 0..bound {
+        order.push(first);
+        order.extend((first + 2..bound).flat_map(|other| [other, first]));
+        order.extend((first + 1 < bound).then_some(first + 1));
+    }
+    // The ways back, from the last to the first.
+    order.extend((0..bound - 1).rev());
+    order
+}
+
+#[test]
+fn an_order_has_each_pair_once() {
+    let order = each_after_each(5);
+    let pairs: std::collections::BTreeSet<_> = order.windows(2).map(|pair| (pair[0], pair[1])).collect();
+    assert_eq!((order.len(), pairs.len()), (26, 25));
+}
+
 /// A JVM that is stopped answers nothing: jtrace does not wait for it, and its library restores when it runs on.
 #[test]
 fn a_stopped_jvm_does_not_keep_jtrace() -> Result<()> {

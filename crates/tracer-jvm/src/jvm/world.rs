@@ -159,31 +159,28 @@ impl World {
         class
     }
 
-    fn pool_text(&mut self, class: &mut Class, text: &str) -> u16 {
+    /// Adds an entry to a class's pool.
+    fn pool_entry(&mut self, class: &mut Class, tag: u8, word: u64) -> u16 {
         let index = class.used;
         class.used += 1;
         assert!(index < POOL_ENTRIES);
-        let symbol = self.symbol(text);
-        let size = self.tables.type_size("ConstantPool").unwrap();
-        self.copy.write_u64(class.pool + size + index * 8, symbol);
-        self.copy.write(class.tags + self.offset("Array<u1>", "_data") + index, &[TAG_TEXT]);
+        let entries = class.pool + self.tables.type_size("ConstantPool").unwrap();
+        self.copy.write_u64(entries + index * 8, word);
+        self.copy.write(class.tags + self.offset("Array<u1>", "_data") + index, &[tag]);
         u16::try_from(index).unwrap()
+    }
+
+    fn pool_text(&mut self, class: &mut Class, text: &str) -> u16 {
+        let symbol = self.symbol(text);
+        self.pool_entry(class, TAG_TEXT, symbol)
     }
 
     /// A class that the pool names and the JVM has not looked up.
     fn pool_class(&mut self, class: &mut Class, name: &str) -> u16 {
-        let text = self.pool_text(class, name);
-        let index = class.used;
-        class.used += 1;
-        let entries = class.pool + self.tables.type_size("ConstantPool").unwrap();
-        let entry = if self.release == 8 {
-            self.copy.u64(entries + u64::from(text) * 8).unwrap() | 1
-        } else {
-            u64::from(text) << 16 | 7
-        };
-        self.copy.write_u64(entries + index * 8, entry);
-        self.copy.write(class.tags + self.offset("Array<u1>", "_data") + index, &[TAG_UNRESOLVED_CLASS]);
-        u16::try_from(index).unwrap()
+        let symbol = self.symbol(name);
+        let text = self.pool_entry(class, TAG_TEXT, symbol);
+        let word = if self.release == 8 { symbol | 1 } else { u64::from(text) << 16 | 7 };
+        self.pool_entry(class, TAG_UNRESOLVED_CLASS, word)
     }
 
     /// A method with a line table of (bytecode index, line). It does nothing but call.
