@@ -11,7 +11,7 @@ use std::{
 };
 
 use jvmti_bindings::sys::jni::{JavaVM, jint};
-use libc::{Elf64_Phdr, PF_W, PT_LOAD, dl_phdr_info};
+use libc::{Elf64_Phdr, PF_W, PF_X, PT_LOAD, dl_phdr_info};
 
 use crate::session;
 
@@ -70,7 +70,8 @@ fn of(base: usize, segment: &Elf64_Phdr) -> Option<std::ops::Range<usize>> {
     Some(start..start.checked_add(usize::try_from(segment.p_memsz).ok()?)?)
 }
 
-/// Whether an object is this library: the same segments, with the same bytes where nobody writes.
+/// Whether an object is this library: the same segments, with the same bytes where nobody writes. Among these are its symbols, and how its
+/// code is unwound. The code itself is not compared: the kernel writes breakpoints there.
 fn is_copy(this: (usize, &[Elf64_Phdr]), other: (usize, &[Elf64_Phdr])) -> bool {
     let alike = |one: &Elf64_Phdr, two: &Elf64_Phdr| {
         (one.p_type, one.p_flags, one.p_vaddr, one.p_memsz) == (two.p_type, two.p_flags, two.p_vaddr, two.p_memsz)
@@ -78,7 +79,7 @@ fn is_copy(this: (usize, &[Elf64_Phdr]), other: (usize, &[Elf64_Phdr])) -> bool 
     if this.1.len() != other.1.len() || !this.1.iter().zip(other.1).all(|(one, two)| alike(one, two)) {
         return false;
     }
-    loaded(this.1).filter(|segment| segment.p_flags & PF_W == 0).all(|segment| {
+    loaded(this.1).filter(|segment| segment.p_flags & (PF_W | PF_X) == 0).all(|segment| {
         let bytes = |base| {
             let range = of(base, segment)?;
             // SAFETY: the loader has mapped it, readable as all that it maps here, and nobody writes to it.
@@ -111,10 +112,11 @@ mod tests {
         };
         let (one, two, other) = (*b"library.", *b"library.", *b"another.");
         let at = |bytes: &[u8; 8]| bytes.as_ptr().expose_provenance();
-        let (code, data) = ([segment(libc::PF_R)], [segment(libc::PF_R | PF_W)]);
-        assert!(is_copy((at(&one), &code), (at(&two), &code)));
-        assert!(!is_copy((at(&one), &code), (at(&other), &code)));
-        assert!(!is_copy((at(&one), &code), (at(&two), &data)));
+        let [tables, data, code] = [libc::PF_R, libc::PF_R | PF_W, libc::PF_R | PF_X].map(|flags| [segment(flags)]);
+        assert!(is_copy((at(&one), &tables), (at(&two), &tables)));
+        assert!(!is_copy((at(&one), &tables), (at(&other), &tables)));
+        assert!(!is_copy((at(&one), &tables), (at(&two), &data)));
         assert!(is_copy((at(&one), &data), (at(&other), &data)), "what is written differs");
+        assert!(is_copy((at(&one), &code), (at(&other), &code)), "there are breakpoints in one");
     }
 }

@@ -90,6 +90,10 @@ impl Visit {
                 Err(attach_protocol::Error::Refused { text, .. }) if is_place(&text) => {
                     reasons.push(format!("{directory}: {text}"));
                 }
+                // Another one may have come since it was looked.
+                Err(attach_protocol::Error::Refused { .. }) if is_taken(jvm).is_ok_and(|is_taken| is_taken) => {
+                    return Err(Error::Taken { pid });
+                }
                 Err(attach_protocol::Error::Refused { text, .. }) => return Err(Error::Load { pid, reason: text }),
                 Err(error) => return Err(error.into()),
             }
