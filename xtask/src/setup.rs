@@ -3,6 +3,7 @@
 
 mod measured;
 mod npm;
+mod room;
 
 use std::process::{Command, Stdio};
 
@@ -189,6 +190,7 @@ const EBPF_PACKAGES: &[&str] = &["rustc-web", "cargo-web", "rust-web-src"];
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     let Options { purpose } = options;
+    room::look()?;
     for package in needed(*purpose) {
         let Package { name, why, purpose: _, is_present } = package;
         if is_present() {
