@@ -7,85 +7,113 @@
 
 use std::{
     ffi::{c_int, c_void},
-    ptr, slice,
+    ops::Range,
+    ptr::with_exposed_provenance,
+    slice,
+    sync::atomic::{AtomicI32, Ordering},
 };
 
 use jvmti_bindings::sys::jni::{JavaVM, jint};
-use libc::{Elf64_Phdr, PF_W, PF_X, PT_LOAD, dl_phdr_info};
+use libc::{Elf64_Ehdr, Elf64_Phdr, PF_W, PF_X, PT_LOAD, dl_phdr_info};
 
 use crate::session;
 
 /// How a session begins in a copy, for one that came later.
 pub(crate) type Again = extern "system" fn(*mut JavaVM) -> jint;
 
-/// What the loader's list is searched for.
+/// Not 0 once the JVM has this copy among its agents. One that said that it failed is mapped, and is no agent.
+static IS_AGENT: AtomicI32 = AtomicI32::new(0);
+
+unsafe extern "C" {
+    /// The linker's name for the beginning of this library.
+    static __ehdr_start: Elf64_Ehdr;
+}
+
+/// What the loader has mapped: where it begins, with its segments.
+type Object<'a> = (usize, &'a [Elf64_Phdr]);
+
+/// This copy, and where an earlier one begins.
 struct Search {
-    /// An address in this copy.
-    own: usize,
-    /// Where other objects begin that came before this copy, with their segments.
-    before: Vec<(usize, &'static [Elf64_Phdr])>,
-    /// The same of this copy.
-    this: Option<(usize, &'static [Elf64_Phdr])>,
+    this: Object<'static>,
+    found: Option<usize>,
+}
+
+/// This copy does its work from now on: the JVM keeps it as an agent.
+pub(crate) fn is_agent() {
+    IS_AGENT.store(1, Ordering::Release);
 }
 
 /// The first copy, if it is another one.
 pub(crate) fn first() -> Option<Again> {
-    let own = session::again as Again as usize;
-    let mut search = Search { own, before: Vec::new(), this: None };
+    let mut search = Search { this: this(), found: None };
     // SAFETY: the callback has this very signature, and is passed what it expects.
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
-    let this = search.this?;
-    let (base, _) = search.before.into_iter().find(|other| is_copy(this, *other))?;
-    let again = ptr::with_exposed_provenance::<()>(base + (own - this.0));
-    // SAFETY: the code there is this library's, byte for byte.
-    Some(unsafe { std::mem::transmute::<*const (), Again>(again) })
+    let again = at_same_place(search.found?, search.this.0, (session::again as Again as *const ()).expose_provenance());
+    // SAFETY: what lies there is this function in a copy of this library, which nobody unloads.
+    Some(unsafe { std::mem::transmute::<*const (), Again>(with_exposed_provenance(again)) })
 }
 
-/// Libraries that do not change are listed in the order in which they were loaded; what is listed behind this copy came later.
+fn this() -> Object<'static> {
+    let header = &raw const __ehdr_start;
+    // SAFETY: the loader has mapped the header with the table that it points at.
+    let segments = unsafe {
+        let table = header.cast::<u8>().wrapping_add(usize::try_from((*header).e_phoff).unwrap_or(0));
+        slice::from_raw_parts(table.cast(), usize::from((*header).e_phnum))
+    };
+    (header.expose_provenance(), segments)
+}
+
+/// Where something of this copy, which begins at `this`, lies in another one.
+const fn at_same_place(other: usize, this: usize, address: usize) -> usize {
+    other.wrapping_add(address.wrapping_sub(this))
+}
+
+/// Objects are listed in the order in which they were loaded; what is listed behind this copy came later. The loader unloads none meanwhile.
 unsafe extern "C" fn look(object: *mut dl_phdr_info, _size: usize, search: *mut c_void) -> c_int {
-    // SAFETY: the loader passes an object with its segments, and what `first` gave it.
+    // SAFETY: the loader passes an object, and what `first` gave it.
     let (object, search) = unsafe { (&*object, &mut *search.cast::<Search>()) };
-    let Ok(base) = usize::try_from(object.dlpi_addr) else { return 0 };
+    let (base, this) = (usize::try_from(object.dlpi_addr).unwrap_or(0), search.this.0);
+    if base == this {
+        return 1;
+    }
     if object.dlpi_phdr.is_null() {
         return 0;
     }
-    // SAFETY: as above. Objects stay mapped while nobody unloads them: no agent is, and others are read only here.
+    // SAFETY: as above.
     let segments = unsafe { slice::from_raw_parts(object.dlpi_phdr, object.dlpi_phnum.into()) };
-    let has_own = loaded(segments).any(|segment| of(base, segment).is_some_and(|bytes| bytes.contains(&search.own)));
-    if has_own {
-        search.this = Some((base, segments));
-        return 1;
+    if !is_copy(search.this, (base, segments)) {
+        return 0;
     }
-    search.before.push((base, segments));
-    0
-}
-
-fn loaded(segments: &[Elf64_Phdr]) -> impl Iterator<Item = &Elf64_Phdr> {
-    segments.iter().filter(|segment| segment.p_type == PT_LOAD)
+    let is_agent = at_same_place(base, this, (&raw const IS_AGENT).expose_provenance());
+    // SAFETY: a copy has this variable at the same place.
+    let is_agent = unsafe { &*with_exposed_provenance::<AtomicI32>(is_agent) };
+    search.found = (is_agent.load(Ordering::Acquire) != 0).then_some(base);
+    c_int::from(search.found.is_some())
 }
 
 /// Addresses of a segment.
-fn of(base: usize, segment: &Elf64_Phdr) -> Option<std::ops::Range<usize>> {
+fn addresses(base: usize, segment: &Elf64_Phdr) -> Option<Range<usize>> {
     let start = base.checked_add(usize::try_from(segment.p_vaddr).ok()?)?;
     Some(start..start.checked_add(usize::try_from(segment.p_memsz).ok()?)?)
 }
 
 /// Whether an object is this library: the same segments, with the same bytes where nobody writes. Among these are its symbols, and how its
 /// code is unwound. The code itself is not compared: the kernel writes breakpoints there.
-fn is_copy(this: (usize, &[Elf64_Phdr]), other: (usize, &[Elf64_Phdr])) -> bool {
+fn is_copy(this: Object<'_>, other: Object<'_>) -> bool {
     let alike = |one: &Elf64_Phdr, two: &Elf64_Phdr| {
         (one.p_type, one.p_flags, one.p_vaddr, one.p_memsz) == (two.p_type, two.p_flags, two.p_vaddr, two.p_memsz)
     };
     if this.1.len() != other.1.len() || !this.1.iter().zip(other.1).all(|(one, two)| alike(one, two)) {
         return false;
     }
-    loaded(this.1).filter(|segment| segment.p_flags & (PF_W | PF_X) == 0).all(|segment| {
+    let is_read_only = |segment: &&Elf64_Phdr| segment.p_type == PT_LOAD && segment.p_flags & (PF_W | PF_X) == 0;
+    this.1.iter().filter(is_read_only).all(|segment| {
         let bytes = |base| {
-            let range = of(base, segment)?;
+            let Range { start, end } = addresses(base, segment)?;
             // SAFETY: the loader has mapped it, readable as all that it maps here, and nobody writes to it.
-            Some(unsafe { slice::from_raw_parts(ptr::with_exposed_provenance::<u8>(range.start), range.len()) })
+            Some(unsafe { slice::from_raw_parts(with_exposed_provenance::<u8>(start), end - start) })
         };
-        bytes(this.0).is_some_and(|bytes_here| bytes(other.0) == Some(bytes_here))
+        bytes(this.0).is_some_and(|here| bytes(other.0) == Some(here))
     })
 }
 

@@ -49,7 +49,10 @@ extern "system" fn Agent_OnAttach(vm: *mut JavaVM, _options: *const c_char, _res
     // SAFETY: the JVM passes itself.
     let begun = std::panic::catch_unwind(|| unsafe { Vm::new(vm) }.and_then(|vm| session::begin(vm, false)));
     match begun {
-        Ok(Ok(())) => OK,
+        Ok(Ok(())) => {
+            earlier::is_agent();
+            OK
+        }
         Ok(Err(_)) | Err(_) => FAILED,
     }
 }
@@ -64,5 +67,6 @@ extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *const c_char, _reserv
         // SAFETY: the JVM passes a C string.
         startup::begin(vm, &unsafe { CStr::from_ptr(options) }.to_string_lossy())
     });
+    earlier::is_agent();
     OK
 }
