@@ -16,6 +16,8 @@ mod loaders;
 mod objects;
 // Containers, refusals and sudden ends.
 mod places;
+// The classes of the library by themselves.
+mod recorder;
 // Regions of threads that sleep and move.
 mod regions;
 // Classes get back what they had, also beside other agents.

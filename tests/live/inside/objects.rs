@@ -1,6 +1,6 @@
 //! States of many objects: none is lost or shared, whichever threads use them and wherever collectors move them.
 
-use std::{path::Path, process::Command, time::Duration};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use tests::{
@@ -11,7 +11,7 @@ use tests::{
     report::Report,
 };
 
-use super::{attach, start};
+use super::{attach, recorder, start};
 
 const TABLE: &str = "java.lang.JtraceKnown";
 /// How long a test that is large may take for one step.
@@ -76,24 +76,8 @@ fn verdicts_on_10_000_000_moving_objects_are_those_of_their_program() -> Result<
 /// again where compiled code would not.
 #[test]
 fn a_lookup_beside_a_sweep_never_finds_another_objects_entry() -> Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let out = tempfile::tempdir()?;
-    let sources = [root.join("../tracer-inside/java"), root.join("fixtures/java.base")];
-    let compiled = Command::new("javac")
-        .args(["-nowarn", "-Xlint:-options", "-source", "11", "-target", "11"])
-        .arg(format!("--patch-module=java.base={}:{}", sources[0].display(), sources[1].display()))
-        .arg("-d")
-        .arg(out.path())
-        .arg(sources[1].join("java/lang/JtraceLookups.java"))
-        .output()?;
-    ensure!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    let ran = Command::new(jdk::any()?.java())
-        .arg(format!("--patch-module=java.base={}", out.path().display()))
-        .args(["-Xint", "-m", "java.base/java.lang.JtraceLookups", "300000", "100000000"])
-        .output()?;
-    let [told, failed] = [&ran.stdout, &ran.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
-    ensure!(ran.status.success(), "{failed}");
-    ensure!(told.starts_with("found ") && told.trim() != "found 0", "{told}{failed}");
+    let told = recorder::run("java.base", "JtraceLookups", &["300000", "100000000"])?;
+    ensure!(told.starts_with("found ") && told.trim() != "found 0", "{told}");
     Ok(())
 }
 

@@ -337,8 +337,9 @@ final class JtraceContexts {
         }
         // Regions within may have ended unseen: the stack was so full that no mark could be made of the exception.
         int of = current;
-        while (of != ROOT && place(tree, of) != place) of = parent(tree, of);
-        if (of == ROOT) {
+        // After a pause the outermost node is another one than the first, and nothing is around it either.
+        while (of > NOWHERE && place(tree, of) != place) of = parent(tree, of);
+        if (of <= NOWHERE) {
             begunBefore(tid, tree, place);
             return !thrown;
         }
