@@ -26,6 +26,8 @@ pub(crate) mod restored;
 mod running;
 // Whose marks they are.
 mod threads;
+// Several jtraces at once.
+mod together;
 // Programs that begin woven.
 mod started;
 // What is taken out of the code before the end.
