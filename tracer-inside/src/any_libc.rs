@@ -1,14 +1,16 @@
 //! What the library brings along, so that it loads beside any libc: beside that of the container, which may be old, or musl.
 //!
 //! `build.rs` names no library that the loader must find, and no version of a symbol. All that std asks for is in musl and in glibc
-//! from 2.17 on, but for three functions. `tests/live/inside/any_libc.rs` says which symbols the library may ask for.
+//! from 2.17 on, but for three functions. `crates/tracer-live/src/inside/library.rs` says which symbols the library may ask for.
 
 use std::{
     ffi::{c_char, c_int, c_long, c_void},
-    ptr,
+    ptr::{self, with_exposed_provenance},
 };
 
-use libc::{Elf64_Ehdr, Elf64_Phdr, PT_GNU_EH_FRAME, PT_LOAD};
+use libc::{PT_GNU_EH_FRAME, PT_LOAD};
+
+use crate::mapped::this;
 
 /// glibc exports it from 2.33 on: <https://sourceware.org/git/?p=glibc.git;a=commit;h=8ed005daf0ab03e142500324a34087ce179ae78e>.
 #[unsafe(no_mangle)]
@@ -40,33 +42,24 @@ struct Found {
     reserved: [u64; 7],
 }
 
-unsafe extern "C" {
-    /// The linker's name for the beginning of this library.
-    static __ehdr_start: Elf64_Ehdr;
-}
-
 /// Where the unwinder finds how to unwind: the libgcc of gcc 12 asks for it, and only glibc from 2.35 on has it. A panic is caught
 /// before it leaves this library, so that no other object is asked for.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _dl_find_object(address: *const c_void, found: *mut Found) -> c_int {
-    let header = &raw const __ehdr_start;
-    let base = header.cast::<c_void>();
-    let at = |offset: u64| base.wrapping_byte_add(usize::try_from(offset).unwrap_or(0));
+    let (base, segments) = this();
+    let at =
+        |offset: u64| with_exposed_provenance::<c_void>(base).wrapping_byte_add(usize::try_from(offset).unwrap_or(0));
     let (mut covers, mut eh_frame) = (None, None);
-    // SAFETY: the loader has mapped the header with the table that it points at.
-    unsafe {
-        let table = at((*header).e_phoff).cast::<Elf64_Phdr>();
-        for index in 0..usize::from((*header).e_phnum) {
-            let segment = &*table.add(index);
-            let (start, end) = (at(segment.p_vaddr), at(segment.p_vaddr.saturating_add(segment.p_memsz)));
-            match segment.p_type {
-                PT_LOAD if (start..end).contains(&address) => covers = Some((start, end)),
-                PT_GNU_EH_FRAME => eh_frame = Some(start),
-                _ => {}
-            }
+    for segment in segments {
+        let (start, end) = (at(segment.p_vaddr), at(segment.p_vaddr.saturating_add(segment.p_memsz)));
+        match segment.p_type {
+            PT_LOAD if (start..end).contains(&address) => covers = Some((start, end)),
+            PT_GNU_EH_FRAME => eh_frame = Some(start),
+            _ => {}
         }
-        let (Some((start, end)), Some(eh_frame)) = (covers, eh_frame) else { return -1 };
-        found.write(Found { flags: 0, start, end, link_map: ptr::null_mut(), eh_frame, reserved: [0; 7] });
     }
+    let (Some((start, end)), Some(eh_frame)) = (covers, eh_frame) else { return -1 };
+    // SAFETY: the caller passes where it wants the answer.
+    unsafe { found.write(Found { flags: 0, start, end, link_map: ptr::null_mut(), eh_frame, reserved: [0; 7] }) };
     0
 }

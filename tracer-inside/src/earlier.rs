@@ -14,23 +14,18 @@ use std::{
 };
 
 use jvmti_bindings::sys::jni::{JavaVM, jint};
-use libc::{Elf64_Ehdr, Elf64_Phdr, PF_W, PF_X, PT_LOAD, dl_phdr_info};
+use libc::{Elf64_Phdr, PF_W, PF_X, PT_LOAD, dl_phdr_info};
 
-use crate::session;
+use crate::{
+    mapped::{Object, this},
+    session,
+};
 
 /// How a session begins in a copy, for one that came later.
 pub(crate) type Again = extern "system" fn(*mut JavaVM) -> jint;
 
 /// Not 0 once the JVM has this copy among its agents. One that said that it failed is mapped, and is no agent.
 static IS_AGENT: AtomicI32 = AtomicI32::new(0);
-
-unsafe extern "C" {
-    /// The linker's name for the beginning of this library.
-    static __ehdr_start: Elf64_Ehdr;
-}
-
-/// What the loader has mapped: where it begins, with its segments.
-type Object<'a> = (usize, &'a [Elf64_Phdr]);
 
 /// This copy, and where an earlier one begins.
 struct Search {
@@ -51,16 +46,6 @@ pub(crate) fn first() -> Option<Again> {
     let again = at_same_place(search.found?, search.this.0, (session::again as Again as *const ()).expose_provenance());
     // SAFETY: what lies there is this function in a copy of this library, which nobody unloads.
     Some(unsafe { std::mem::transmute::<*const (), Again>(with_exposed_provenance(again)) })
-}
-
-fn this() -> Object<'static> {
-    let header = &raw const __ehdr_start;
-    // SAFETY: the loader has mapped the header with the table that it points at.
-    let segments = unsafe {
-        let table = header.cast::<u8>().wrapping_add(usize::try_from((*header).e_phoff).unwrap_or(0));
-        slice::from_raw_parts(table.cast(), usize::from((*header).e_phnum))
-    };
-    (header.expose_provenance(), segments)
 }
 
 /// Where something of this copy, which begins at `this`, lies in another one.

@@ -18,6 +18,7 @@ mod earlier;
 mod exchange;
 mod heap;
 mod jvm;
+mod mapped;
 mod memory;
 mod recorder;
 mod session;

@@ -248,7 +248,7 @@ fn finish(jvm: &Jvm, mut visit: Visit, wanted: Wanted, walked: Walked) -> Result
     if graph.is_empty() {
         return Err(Error::Walk { pid: jvm.target.pid, reason });
     }
-    if (1..constants::NONE_SINCE).contains(&jvm.target.jdk_release) {
+    if constants::are_told(jvm.target.jdk_release, &jvm.target.collector) {
         constants::leave_out(&mut graph);
     }
     let mut methods: Vec<u64> = graph.roots.iter().map(|root| root.method).filter(|method| *method != 0).collect();

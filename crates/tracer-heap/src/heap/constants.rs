@@ -6,39 +6,25 @@
 //! goes, code with it goes too. A constant is what a `static final` field holds, so whatever such fields hold would seem to be the JVM's.
 
 use super::{
-    dominators::{Next, successor},
-    graph::{Graph, Node, RootKind},
+    dominators::led_to,
+    graph::{Graph, Root, RootKind},
 };
 
 /// The first release that reports none.
-pub const NONE_SINCE: u32 = 14;
+const NONE_SINCE: u32 = 14;
+/// Collectors that scan code for young objects.
+const SCANNING: [&str; 3] = ["Parallel", "Serial", "CMS"];
+
+/// Whether a JVM of a release, 0 where it is not known, reports them with a collector.
+pub fn are_told(release: u32, collector: &str) -> bool {
+    (1..NONE_SINCE).contains(&release) && SCANNING.contains(&collector)
+}
 
 /// Leaves out roots of the kind "other" of what other roots lead to. What nothing else leads to keeps its root.
 pub fn leave_out(graph: &mut Graph) {
-    let is_other = |kind: RootKind| matches!(kind, RootKind::Other);
-    let mut is_held = vec![false; graph.len()];
-    let mut stack: Vec<(Node, usize)> = Vec::new();
-    for root in graph.roots.iter().filter(|root| !is_other(root.kind)) {
-        enter(root.node, &mut is_held, &mut stack);
-        while let Some((node, at)) = stack.last_mut() {
-            let next = successor(graph, *node, *at);
-            *at += 1;
-            match next {
-                Next::End => drop(stack.pop()),
-                Next::Nowhere => {}
-                Next::To(to) => enter(to, &mut is_held, &mut stack),
-            }
-        }
-    }
-    let is_held = |node: Node| is_held.get(node as usize).copied().unwrap_or(false);
-    graph.roots.retain(|root| !is_other(root.kind) || !is_held(root.node));
-}
-
-fn enter(node: Node, is_held: &mut [bool], stack: &mut Vec<(Node, usize)>) {
-    if let Some(is_held @ false) = is_held.get_mut(node as usize) {
-        *is_held = true;
-        stack.push((node, 0));
-    }
+    let is_other = |root: &Root| root.kind == RootKind::Other;
+    let is_held = led_to(graph, graph.roots.iter().filter(|root| !is_other(root)).map(|root| root.node));
+    graph.roots.retain(|root| !is_other(root) || is_held.get(root.node as usize) != Some(&true));
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub struct Dominators {
 }
 
 /// Where each object leads to: its references, unless collectors may cut them, and its class.
-pub(super) fn successor(graph: &Graph, node: Node, at: usize) -> Next {
+fn successor(graph: &Graph, node: Node, at: usize) -> Next {
     let row = graph.row(node);
     let index = row.start + at;
     if index >= row.end {
@@ -45,13 +45,10 @@ pub(super) fn successor(graph: &Graph, node: Node, at: usize) -> Next {
     graph.to.get(index).filter(|_| !is_weak).map_or(Next::Nowhere, |to| Next::To(*to))
 }
 
-/// Where it leads to.
-pub(super) enum Next {
-    /// There.
+enum Next {
     To(Node),
     /// Collectors may cut it.
     Nowhere,
-    /// There is no more.
     End,
 }
 
@@ -64,7 +61,16 @@ struct Walk<'a> {
     stack: Vec<(Node, u32)>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    /// One that has not begun.
+    fn new(graph: &'a Graph) -> Self {
+        let count = graph.len();
+        let (mut node, mut parent) = (Vec::with_capacity(count + 2), Vec::with_capacity(count + 2));
+        node.extend([NOBODY, NOBODY]);
+        parent.extend([0, 0]);
+        Self { graph, node, order: vec![0; count], parent, stack: Vec::new() }
+    }
+
     /// Walks from an object that the root of all leads to.
     fn from(&mut self, node: Node) {
         self.enter(node, ROOT);
@@ -91,19 +97,18 @@ impl Walk<'_> {
     }
 }
 
+/// Of each object whether some lead to it, or it is one of them, by what no collector may cut.
+pub(super) fn led_to(graph: &Graph, from: impl Iterator<Item = Node>) -> Vec<bool> {
+    let mut walk = Walk::new(graph);
+    from.for_each(|node| walk.from(node));
+    walk.order.iter().map(|order| *order != 0).collect()
+}
+
 impl Dominators {
     /// Finds them.
     pub fn of(graph: &Graph) -> Self {
         let count = graph.len();
-        let mut walk = Walk {
-            graph,
-            node: Vec::with_capacity(count + 2),
-            order: vec![0; count],
-            parent: Vec::with_capacity(count + 2),
-            stack: Vec::new(),
-        };
-        walk.node.extend([NOBODY, NOBODY]);
-        walk.parent.extend([0, 0]);
+        let mut walk = Walk::new(graph);
         let mut starts = Vec::new();
         for root in &graph.roots {
             starts.push(root.node);

@@ -21,7 +21,8 @@ const MAX_FLAG_BYTES: u64 = 256;
 const MAX_NAME_BYTES: usize = 128;
 
 /// The flags that choose a collector, with its name.
-const COLLECTORS: [(&str, &str); 6] = [
+const COLLECTORS: [(&str, &str); 7] = [
+    ("UseConcMarkSweepGC", "CMS"),
     ("UseG1GC", "G1"),
     ("UseParallelGC", "Parallel"),
     ("UseSerialGC", "Serial"),

@@ -1,9 +1,12 @@
 //! The exception table of a method. It lies at the end of its `ConstMethod`, behind which one finds the way from the back: each table there
 //! has its length behind it (`ConstMethod::exception_table_length_addr`, read in 8, 11, 17, 21 and 25).
 
-use super::super::{
-    code_cache::{Error, fields::Fields},
-    peek::at,
+use super::{
+    super::{
+        code_cache::{Error, fields::Fields},
+        peek::at,
+    },
+    layout::PoolClass,
 };
 
 /// Most rows that are read. Methods with more, which programs write, are taken for ones of which it is not known.
@@ -13,6 +16,8 @@ const ROW_BYTES: usize = 8;
 /// A name and flags for each parameter, a class for each exception in the method's declaration.
 const PARAMETER_BYTES: usize = 4;
 const DECLARED_BYTES: usize = 2;
+/// Tags of classes in a constant pool of 8, whose tables do not have them: the class file format's, and two of the JVM's own.
+const CLASS_TAGS_OF_8: [u8; 3] = [7, 100, 103];
 
 /// Which bits of a method's flags say that it has which table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +43,10 @@ pub(super) struct Row {
 
 impl Tables {
     /// From the JVM's tables; the error names what is missing.
-    pub(super) fn from_tables(fields: Fields<'_>) -> Result<Self, Error> {
+    pub(super) fn from_tables(fields: Fields<'_>, pool_class: PoolClass) -> Result<Self, Error> {
         let flag = |of_21: &'static str, before: &'static str| fields.constant(&[of_21, before]);
-        // Not in the tables of 8; the first number is the class file format's, and the others were the same then.
-        let tag = |name: &'static str, before: u32| {
-            let value = fields.constant(&[name]).unwrap_or(before);
+        let tag = |name: &'static str| {
+            let value = fields.constant(&[name])?;
             u8::try_from(value).map_err(|_| Error::Absurd { field: name.to_owned(), value: value.into() })
         };
         Ok(Self {
@@ -65,11 +69,14 @@ impl Tables {
                 flag("ConstMethodFlags::_misc_has_type_annotations", "ConstMethod::_has_type_annotations")?,
                 flag("ConstMethodFlags::_misc_has_default_annotations", "ConstMethod::_has_default_annotations")?,
             ],
-            class_tags: [
-                tag("JVM_CONSTANT_Class", 7)?,
-                tag("JVM_CONSTANT_UnresolvedClass", 100)?,
-                tag("JVM_CONSTANT_UnresolvedClassInError", 103)?,
-            ],
+            class_tags: match pool_class {
+                PoolClass::Index => [
+                    tag("JVM_CONSTANT_Class")?,
+                    tag("JVM_CONSTANT_UnresolvedClass")?,
+                    tag("JVM_CONSTANT_UnresolvedClassInError")?,
+                ],
+                PoolClass::Pointer => CLASS_TAGS_OF_8,
+            },
         })
     }
 
@@ -136,7 +143,7 @@ mod tests {
     const ROW: [u16; 4] = [1, 9, 12, 7];
 
     fn tables() -> Tables {
-        Tables::from_tables(Fields(&VmStructs::of_release(25))).unwrap()
+        Tables::from_tables(Fields(&VmStructs::of_release(25)), PoolClass::Index).unwrap()
     }
 
     /// What lies behind the head of a method with everything, all flags set.

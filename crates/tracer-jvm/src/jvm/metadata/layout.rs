@@ -101,6 +101,7 @@ impl MetadataLayout {
         let fields = Fields(tables);
         let one = |owner, name| fields.offset(&[(owner, name)]);
         let major = release(peek, tables)?;
+        let pool_class = if major >= NAMES_CLASSES_BY_INDEX { PoolClass::Index } else { PoolClass::Pointer };
         Ok(Self {
             method_bytes: fields.size("Method")?,
             const_method: one("Method", "_constMethod")?,
@@ -131,8 +132,8 @@ impl MetadataLayout {
             symbol_length: Slot::new(one("Symbol", "_length")?, 2),
             symbol_body: fields.offset(&[("Symbol", "_body[0]"), ("Symbol", "_body")])?,
             excluded: u8::from(major >= EXCLUDES_ZERO),
-            tables: Tables::from_tables(fields).ok(),
-            pool_class: if major >= NAMES_CLASSES_BY_INDEX { PoolClass::Index } else { PoolClass::Pointer },
+            tables: Tables::from_tables(fields, pool_class).ok(),
+            pool_class,
             opcodes: match major {
                 8 => update_of_8(peek, fields).and_then(Opcodes::of_update_of_8),
                 _ => Opcodes::of_release(major),

@@ -25,6 +25,9 @@ pub(super) struct Pool {
 impl<P: Peek> Reader<'_, P> {
     /// The name of a class of the pool, as Java writes it, whether the JVM has looked it up or not.
     pub(super) fn pool_class(&self, pool: &Pool, index: u16) -> Option<String> {
+        if u32::from(index) >= pool.length {
+            return None;
+        }
         let tag = self.pool_tag(pool, index).ok()?;
         self.layout.tables.as_ref().filter(|tables| tables.is_class(tag))?;
         let (entry, field) = (self.pool_entry(pool, index), "ConstMethod::exception_table");
