@@ -5,12 +5,13 @@
 
 use std::{
     ffi::{c_char, c_int, c_long, c_void},
+    ops::Range,
     ptr::{self, with_exposed_provenance},
 };
 
 use libc::{PT_GNU_EH_FRAME, PT_LOAD};
 
-use crate::mapped::this;
+use crate::mapped::{addresses, this};
 
 /// glibc exports it from 2.33 on: <https://sourceware.org/git/?p=glibc.git;a=commit;h=8ed005daf0ab03e142500324a34087ce179ae78e>.
 #[unsafe(no_mangle)]
@@ -47,18 +48,17 @@ struct Found {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _dl_find_object(address: *const c_void, found: *mut Found) -> c_int {
     let (base, segments) = this();
-    let at =
-        |offset: u64| with_exposed_provenance::<c_void>(base).wrapping_byte_add(usize::try_from(offset).unwrap_or(0));
     let (mut covers, mut eh_frame) = (None, None);
     for segment in segments {
-        let (start, end) = (at(segment.p_vaddr), at(segment.p_vaddr.saturating_add(segment.p_memsz)));
+        let range = addresses(base, segment);
         match segment.p_type {
-            PT_LOAD if (start..end).contains(&address) => covers = Some((start, end)),
-            PT_GNU_EH_FRAME => eh_frame = Some(start),
+            PT_LOAD if range.contains(&address.addr()) => covers = Some(range),
+            PT_GNU_EH_FRAME => eh_frame = Some(with_exposed_provenance(range.start)),
             _ => {}
         }
     }
-    let (Some((start, end)), Some(eh_frame)) = (covers, eh_frame) else { return -1 };
+    let (Some(Range { start, end }), Some(eh_frame)) = (covers, eh_frame) else { return -1 };
+    let [start, end] = [start, end].map(with_exposed_provenance);
     // SAFETY: the caller passes where it wants the answer.
     unsafe { found.write(Found { flags: 0, start, end, link_map: ptr::null_mut(), eh_frame, reserved: [0; 7] }) };
     0

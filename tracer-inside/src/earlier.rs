@@ -6,18 +6,17 @@
 #![expect(unsafe_code, reason = "the loader's list, and memory of libraries that it has mapped")]
 
 use std::{
-    ffi::{c_int, c_void},
-    ops::Range,
+    ops::{ControlFlow, Range},
     ptr::with_exposed_provenance,
     slice,
     sync::atomic::{AtomicI32, Ordering},
 };
 
 use jvmti_bindings::sys::jni::{JavaVM, jint};
-use libc::{Elf64_Phdr, PF_W, PF_X, PT_LOAD, dl_phdr_info};
+use libc::{Elf64_Phdr, PF_W, PF_X, PT_LOAD};
 
 use crate::{
-    mapped::{Object, this},
+    mapped::{Object, addresses, find, this},
     session,
 };
 
@@ -27,23 +26,20 @@ pub(crate) type Again = extern "system" fn(*mut JavaVM) -> jint;
 /// Not 0 once the JVM has this copy among its agents. One that said that it failed is mapped, and is no agent.
 static IS_AGENT: AtomicI32 = AtomicI32::new(0);
 
-/// This copy, and where an earlier one begins.
-struct Search {
-    this: Object<'static>,
-    found: Option<usize>,
-}
-
 /// This copy does its work from now on: the JVM keeps it as an agent.
 pub(crate) fn is_agent() {
     IS_AGENT.store(1, Ordering::Release);
 }
 
-/// The first copy, if it is another one.
+/// The first copy, if it is another one. What was loaded behind this one came later.
 pub(crate) fn first() -> Option<Again> {
-    let mut search = Search { this: this(), found: None };
-    // SAFETY: the callback has this very signature, and is passed what it expects.
-    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
-    let again = at_same_place(search.found?, search.this.0, (session::again as Again as *const ()).expose_provenance());
+    let this = this();
+    let base = find(|other| match other.0 == this.0 {
+        true => ControlFlow::Break(None),
+        false if is_copy(this, other) && is_agent_at(other.0, this.0) => ControlFlow::Break(Some(other.0)),
+        false => ControlFlow::Continue(()),
+    });
+    let again = at_same_place(base.flatten()?, this.0, (session::again as Again as *const ()).expose_provenance());
     // SAFETY: what lies there is this function in a copy of this library, which nobody unloads.
     Some(unsafe { std::mem::transmute::<*const (), Again>(with_exposed_provenance(again)) })
 }
@@ -53,33 +49,12 @@ const fn at_same_place(other: usize, this: usize, address: usize) -> usize {
     other.wrapping_add(address.wrapping_sub(this))
 }
 
-/// Objects are listed in the order in which they were loaded; what is listed behind this copy came later. The loader unloads none meanwhile.
-unsafe extern "C" fn look(object: *mut dl_phdr_info, _size: usize, search: *mut c_void) -> c_int {
-    // SAFETY: the loader passes an object, and what `first` gave it.
-    let (object, search) = unsafe { (&*object, &mut *search.cast::<Search>()) };
-    let (base, this) = (usize::try_from(object.dlpi_addr).unwrap_or(0), search.this.0);
-    if base == this {
-        return 1;
-    }
-    if object.dlpi_phdr.is_null() {
-        return 0;
-    }
-    // SAFETY: as above.
-    let segments = unsafe { slice::from_raw_parts(object.dlpi_phdr, object.dlpi_phnum.into()) };
-    if !is_copy(search.this, (base, segments)) {
-        return 0;
-    }
-    let is_agent = at_same_place(base, this, (&raw const IS_AGENT).expose_provenance());
+/// Whether the JVM has a copy among its agents.
+fn is_agent_at(copy: usize, this: usize) -> bool {
+    let is_agent = at_same_place(copy, this, (&raw const IS_AGENT).expose_provenance());
     // SAFETY: a copy has this variable at the same place.
     let is_agent = unsafe { &*with_exposed_provenance::<AtomicI32>(is_agent) };
-    search.found = (is_agent.load(Ordering::Acquire) != 0).then_some(base);
-    c_int::from(search.found.is_some())
-}
-
-/// Addresses of a segment.
-fn addresses(base: usize, segment: &Elf64_Phdr) -> Option<Range<usize>> {
-    let start = base.checked_add(usize::try_from(segment.p_vaddr).ok()?)?;
-    Some(start..start.checked_add(usize::try_from(segment.p_memsz).ok()?)?)
+    is_agent.load(Ordering::Acquire) != 0
 }
 
 /// Whether an object is this library: the same segments, with the same bytes where nobody writes. Among these are its symbols, and how its
@@ -94,11 +69,11 @@ fn is_copy(this: Object<'_>, other: Object<'_>) -> bool {
     let is_read_only = |segment: &&Elf64_Phdr| segment.p_type == PT_LOAD && segment.p_flags & (PF_W | PF_X) == 0;
     this.1.iter().filter(is_read_only).all(|segment| {
         let bytes = |base| {
-            let Range { start, end } = addresses(base, segment)?;
+            let Range { start, end } = addresses(base, segment);
             // SAFETY: the loader has mapped it, readable as all that it maps here, and nobody writes to it.
-            Some(unsafe { slice::from_raw_parts(with_exposed_provenance::<u8>(start), end - start) })
+            unsafe { slice::from_raw_parts(with_exposed_provenance::<u8>(start), end - start) }
         };
-        bytes(this.0).is_some_and(|here| bytes(other.0) == Some(here))
+        bytes(this.0) == bytes(other.0)
     })
 }
 

@@ -4,9 +4,17 @@
 //! memory elsewhere. And what the JVM would call once the walk is over ends the copy instead.
 #![expect(unsafe_code, reason = "the tables that the loader has read")]
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::{
+    ffi::{CStr, c_char},
+    ops::ControlFlow,
+};
 
-use crate::jvm::{Failure, Vm};
+use libc::{Elf64_Phdr, PT_DYNAMIC, PT_LOAD};
+
+use crate::{
+    jvm::{Failure, Vm},
+    mapped::{self, addresses},
+};
 
 /// What is called, in the order of [`Slots`].
 pub(super) const NAMES: [&CStr; 12] = [
@@ -43,50 +51,30 @@ const GLOBAL_DATA: u64 = 6;
 #[derive(Clone, Copy, Default)]
 pub(super) struct Slots(pub(super) [[usize; MAX_SLOTS]; NAMES.len()]);
 
-struct Search {
-    /// An address in the library.
-    within: usize,
-    slots: Slots,
-    found: bool,
-}
-
 /// Finds the slots of the library that the JVM lies in.
 pub(super) fn find(vm: Vm) -> Result<Slots, Failure> {
-    let mut search = Search { within: vm.code(), slots: Slots::default(), found: false };
-    // SAFETY: the function is called for each library before this returns.
-    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
-    if !search.found {
-        return Err("the JVM's library was not found".to_owned());
-    }
+    let code = vm.code();
+    let slots = mapped::find(|(base, segments)| {
+        let is_within = |segment: &Elf64_Phdr| segment.p_type == PT_LOAD && addresses(base, segment).contains(&code);
+        if !segments.iter().any(is_within) {
+            return ControlFlow::Continue(());
+        }
+        let dynamic = segments.iter().find(|segment| segment.p_type == PT_DYNAMIC);
+        ControlFlow::Break(dynamic.map(|dynamic| {
+            let mut slots = Slots::default();
+            // SAFETY: it is loaded, and stays.
+            unsafe { read(base, addresses(base, dynamic).start, &mut slots) };
+            slots
+        }))
+    });
+    let slots = slots.flatten().ok_or("the JVM's library was not found")?;
     for needed in NEEDED {
-        if search.slots.0[needed][0] == 0 {
+        if slots.0[needed][0] == 0 {
             let name = NAMES[needed].to_string_lossy();
             return Err(format!("the JVM's library does not call `{name}`, so a copy of it could not be walked"));
         }
     }
-    Ok(search.slots)
-}
-
-unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
-    // SAFETY: `find` passes it, and the loader describes a library that stays.
-    unsafe {
-        let search = &mut *data.cast::<Search>();
-        let base = usize::try_from((*info).dlpi_addr).unwrap_or(0);
-        let headers = std::slice::from_raw_parts((*info).dlpi_phdr, usize::from((*info).dlpi_phnum));
-        let within = |header: &libc::Elf64_Phdr| {
-            let start = base.wrapping_add(usize::try_from(header.p_vaddr).unwrap_or(0));
-            let len = usize::try_from(header.p_memsz).unwrap_or(0);
-            header.p_type == libc::PT_LOAD && search.within.wrapping_sub(start) < len
-        };
-        if !headers.iter().any(within) {
-            return 0;
-        }
-        if let Some(dynamic) = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC) {
-            read(base, base.wrapping_add(usize::try_from(dynamic.p_vaddr).unwrap_or(0)), &mut search.slots);
-            search.found = true;
-        }
-    }
-    1
+    Ok(slots)
 }
 
 /// Reads the tables of a library.
